@@ -36,7 +36,7 @@ from jobs.recomputing.newest_assignment import facts, newest_assignment
 from schemas.words.exit_codes import ExitCode
 from schemas.words.history import Confidence
 from udfs.assignors.questions import GroupProtocol
-from udfs.audit.checks.audit_results import Latest
+from udfs.audit.checks.results import Latest
 from udfs.audit.whatif.answers import WhatIfAnswer, answers
 from udfs.audit.whatif.changes import GroupChange, WrongChange, apply_change, assumptions
 from udfs.audit.whatif.compare_assignors import ALL_CHOICES, EAGER

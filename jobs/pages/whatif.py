@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from jobs.answers.table_reader import Row
 from schemas.words.records import OFFSETS_TOPIC
-from udfs.audit.checks.audit_results import Latest
+from udfs.audit.checks.results import Latest
 from udfs.audit.whatif.costs import Move, balance
 
 LABEL_WIDTH = 12

@@ -5,8 +5,8 @@ from jobs.answers.history import History
 from jobs.answers.table_reader import equal
 from jobs.recomputing.facts import COLUMNS, NAMED_PARTITIONS, failing_if_newer, known_topics, partitions_of
 from jobs.replaying.task.warehouse_state import PROGRESS
-from udfs.audit.checks.audit_results import Latest
 from udfs.audit.checks.facts import Facts
+from udfs.audit.checks.results import Latest
 from udfs.audit.classic.state import latest
 from udfs.audit.modern.latest_assignment import latest_of_group
 from udfs.audit.states import GroupStates

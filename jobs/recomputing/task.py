@@ -30,7 +30,7 @@ from schemas.declarations.columns import Table
 from schemas.tables.assignments import ASSIGNMENT_AUDIT, ASSIGNMENT_WHATIF, ASSIGNOR_UPGRADES
 from schemas.tables.state.recomputed import RECOMPUTED_GROUPS
 from schemas.words.records import GroupType
-from udfs.audit.checks.audit_results import AuditRow
+from udfs.audit.checks.results import AuditRow
 from udfs.audit.classic_audit import ClassicAudit
 from udfs.audit.modern_audit import ModernAudit
 from udfs.audit.states import PARTS, GroupStates

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import IO
 
-from udfs.audit.checks.audit_results import AuditRow
-from udfs.audit.checks.trials import Trial
-from udfs.audit.modern.judgement import judged
+from udfs.audit.checks.results import AuditRow, Trial
+from udfs.audit.checks.rows import judged
 
 
 @dataclass

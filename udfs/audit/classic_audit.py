@@ -12,13 +12,21 @@ import pyarrow.compute as pc
 from schemas.records.payloads import CONSUMER
 from schemas.words.assignments import PartitionCountsSource, Verdict
 from udfs.assignors.groups import Numbers
-from udfs.audit.checks.audit_results import AuditRow, Latest
-from udfs.audit.checks.confirm_inputs import ByLog, Confirmation, UsedTopic, confirmation, moments
-from udfs.audit.checks.facts import Facts
-from udfs.audit.classic.generation_results import GenerationResult
+from udfs.audit.checks.facts import ALL_CONFIRMED, ByLog, Confirmation, Facts, UsedTopic, confirmation, moments
+from udfs.audit.checks.results import AuditRow, Latest
+from udfs.audit.checks.rows import audit_row
 from udfs.audit.classic.generations import Generation, generations_of
 from udfs.audit.classic.partition_counts import MOST_PARTITIONS, Counts, TopicCounts
-from udfs.audit.classic.reasons import impossible, not_even_another, old_view, why_not
+from udfs.audit.classic.results import (
+    GenerationResult,
+    impossible,
+    not_confirmed,
+    not_even_another,
+    old_view,
+    reproduced,
+    result_of,
+    why_not,
+)
 from udfs.audit.classic.state import Before, latest
 from udfs.audit.classic.steps import are_alike, are_carried_over
 from udfs.audit.classic.values import values_of
@@ -32,8 +40,7 @@ from udfs.audit.classic.variants import (
     try_librdkafka,
     try_variant,
 )
-from udfs.audit.classic.verdicts import not_proved, reproduced, result_of
-from udfs.audit.classic_rows import audited_rows
+from udfs.audit.defects.find_defects import defect_of_generation
 from udfs.groups.readers.pause_collector import uncollected
 from udfs.groups.readers.record_columns import NO_BATCH, fill_absent, micros, one_piece, shared_texts
 
@@ -69,7 +76,8 @@ class ClassicAudit:
             for some in slices(rows):
                 values = values_of(some)
                 pairs = zip(values.group_ids, generations_of(values), strict=True)
-                audit_rows += audited_rows(self.judge_all(list(pairs), copied), self.facts)
+                results = self.judge_all(list(pairs), copied)
+                audit_rows += [audit_row(each, self.facts, defect_of_generation) for each in results]
                 for group_id in set(values.group_ids):
                     before = self.now[group_id]
                     self.now[group_id] = None if before is None else before.without_window()
@@ -130,10 +138,14 @@ class ClassicAudit:
             reason = impossible(generation, counts)
         if reason is None:
             return self.recompute(generation, before, first, counts)
-        result = partial(GenerationResult, generation=generation, before=before, verdict=verdict, reason=reason)
-        if not counts.are_possible:
-            return result(counts=None, closest=None)
-        return result(counts=counts, closest=None, confirm=partial(self.confirmation, generation, before, counts))
+        return GenerationResult(
+            generation=generation,
+            before=before,
+            verdict=verdict,
+            reason=reason,
+            counts=counts if counts.are_possible else None,
+            confirmation=self.confirmation(generation, before, counts) if counts.are_possible else ALL_CONFIRMED,
+        )
 
     def recompute(
         self, generation: Generation, before: Before | None, first: TriedVariant | None, counts: Counts
@@ -157,7 +169,14 @@ class ClassicAudit:
         if shown.confirmed:
             return reproduced(generation, before, older, Verdict.SAME, shown, is_old_view=True)
         line = f"{old_view(generation, older.variant.counts, floor)}; {shown.why}"
-        return not_proved(generation, before, counts, confirm(counts), line)
+        return GenerationResult(
+            generation=generation,
+            before=before,
+            verdict=Verdict.NOT_RECOMPUTABLE,
+            reason=not_confirmed(line),
+            counts=counts,
+            confirmation=confirm(counts),
+        )
 
     def confirmation(self, generation: Generation, before: Before | None, counts: Counts) -> Confirmation:
         """For topics that some member subscribes to. The previous generation names partitions too. Most generations of
@@ -263,7 +282,7 @@ def next_before(one: GenerationResult, before: Before | None) -> Before:
     is_stale = one.verdict == Verdict.STALE_INPUT
     return Before(
         generation=one.generation,
-        counts=np.maximum(one.numbers, 0) if is_stale else one.counts.numbers,
+        counts=np.maximum(one.recorded.counts, 0) if is_stale else one.counts.numbers,
         source=source,
         line=line,
         reason=reason,

@@ -8,16 +8,15 @@ import numpy as np
 import pyarrow as pa
 
 from schemas.records.registry import GROUP_TYPES
-from udfs.audit.checks.audit_results import AuditRow, Latest
 from udfs.audit.checks.facts import Facts
-from udfs.audit.checks.trials import Trial
+from udfs.audit.checks.results import AuditRow, Latest, Trial
+from udfs.audit.checks.rows import audit_row, judged
 from udfs.audit.defects.upgrade_defects import with_upgrade_defects
 from udfs.audit.modern.group import ModernGroup
-from udfs.audit.modern.judgement import judged
 from udfs.audit.modern.latest_assignment import latest_of_group
 from udfs.audit.modern.notes import COMPLETIONS, follow
-from udfs.audit.modern.rows import Draft, audit_rows
-from udfs.audit.modern_targets import draft_row
+from udfs.audit.modern.rows import TargetResult
+from udfs.audit.modern_targets import target_result
 from udfs.groups.readers.classic_columns import TYPE as CLASSIC_TYPE
 from udfs.groups.readers.classic_columns import ClassicColumns
 from udfs.groups.readers.modern_records import modern_records
@@ -57,8 +56,12 @@ class ModernAudit:
     def unjudged(self, tables: Mapping[str, pa.Table]) -> list[AuditRow]:
         """Rows that `judged` is to look at when all targets are there."""
         records = events(tables, self.codes)
-        drafts = [draft for group_id, record in records if (draft := self.on_record(group_id, record)) is not None]
-        return audit_rows(with_upgrade_defects(drafts, records, tables), self.facts)
+        results = [result for each in records if (result := self.on_record(*each)) is not None]
+        results = with_upgrade_defects(results, records, tables)
+        rows = [audit_row(each, self.facts, lambda result, _: result.known_defect) for each in results]
+        for each in results:
+            each.count_in_trial()
+        return rows
 
     def states(self) -> dict[str, ModernGroup | None]:
         """Only between operations: a half-read operation cannot be stored."""
@@ -75,7 +78,7 @@ class ModernAudit:
     def latest(self) -> dict[str, Latest | None]:
         return {group_id: latest_of_group(group_id, group, self.codes) for group_id, group in self.groups.items()}
 
-    def on_record(self, group_id: str, record: Record) -> Draft | None:
+    def on_record(self, group_id: str, record: Record) -> TargetResult | None:
         if group_id not in self.groups:
             group = self.groups[group_id] = self.before.get(group_id)
             if group is not None:
@@ -94,8 +97,8 @@ class ModernAudit:
             self.groups[group_id] = None
         return None
 
-    def complete(self, group_id: str, group: ModernGroup, record: Record) -> Draft | None:
-        return draft_row(group_id, group, record, self.codes, self.facts)
+    def complete(self, group_id: str, group: ModernGroup, record: Record) -> TargetResult | None:
+        return target_result(group_id, group, record, self.codes, self.facts)
 
     def on_classic(self, group_id: str, record: Record) -> None:
         if record.value is None:

@@ -10,11 +10,8 @@ from schemas.words.assignments import AssignorSource, PartitionCountsSource, Ver
 from schemas.words.records import GroupType
 from udfs.assignors.groups import Rows
 from udfs.assignors.questions import MOST_PARTITIONS
-from udfs.audit.checks.confirm_inputs import REPRODUCED, Confirmation, UsedTopic, confirmation
-from udfs.audit.checks.facts import Facts
-from udfs.audit.checks.garbage_numbers import most_believed
-from udfs.audit.checks.moves import GONE
-from udfs.audit.checks.trials import Trial
+from udfs.audit.checks.facts import REPRODUCED, Confirmation, Facts, UsedTopic, confirmation, most_believed
+from udfs.audit.checks.results import GONE, Trial
 from udfs.audit.defects.find_defects import defect_of_target
 from udfs.audit.defects.registry import TARGET_DEFECTS
 from udfs.audit.modern.assignor_votes import most_voted
@@ -22,7 +19,7 @@ from udfs.audit.modern.earlier_inputs import Earlier, earlier_inputs
 from udfs.audit.modern.group import ModernGroup, Newest
 from udfs.audit.modern.questions import MemberInputs, Question, Unanswerable, member_inputs, question, seen_of
 from udfs.audit.modern.recorded_targets import recorded_targets
-from udfs.audit.modern.rows import Answer, Draft
+from udfs.audit.modern.rows import Answer, TargetResult, verdict_of
 from udfs.audit.modern.subscribed_topics import SubscribedTopics, findings
 from udfs.audit.modern.variants import (
     BUILT_IN,
@@ -51,18 +48,25 @@ def completed_epoch(group: ModernGroup, record: Record) -> int | None:
     return None if record.value is None else group.target_epoch
 
 
-def draft_row(group_id: str, group: ModernGroup, record: Record, codes: TopicCodes, facts: Facts) -> Draft | None:
+def target_result(
+    group_id: str, group: ModernGroup, record: Record, codes: TopicCodes, facts: Facts
+) -> TargetResult | None:
     """For a record of type 6, 12 or 20. None: it makes no row, since the group has no members."""
     if (epoch := completed_epoch(group, record)) is None:
         return None
-    draft = None
+    result = None
     if group.members_of(epoch)[0] or group.targets:
         first = group.operation.first_target_offset
         evidence = group.operation.first_offset if first is None else min(first, group.operation.first_offset)
         answer = answer_of(group, epoch, record, codes, facts)
         is_copied = group.is_converted and answer.question is not None and answer.outcome is None
         known_defect = defect_of_target(group, answer)
-        draft = Draft(
+        verdict, reason, compared = verdict_of(answer, group.missing_now, is_copied=is_copied)
+        is_consumer = group.group_type == GroupType.CONSUMER
+        result = TargetResult(
+            verdict=verdict,
+            reason=reason,
+            compared=compared,
             group_id=group_id,
             group_type=group.group_type,
             record=record,
@@ -72,12 +76,12 @@ def draft_row(group_id: str, group: ModernGroup, record: Record, codes: TopicCod
             missing=group.missing_now,
             is_copied=is_copied,
             known_defect=known_defect,
-            faults=tuple(group.watch.faults),
+            faults=tuple(group.watch.faults) if is_consumer else None,
             trial=None if is_no_trial(answer, known_defect) else trial_of(group, answer, facts),
         )
         remember(group, record, evidence, answer)
     complete(group, epoch)
-    return draft
+    return result
 
 
 def is_no_trial(answer: Answer, known_defect: str | None) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from schemas.words.history import TaskRole
-from udfs.audit.checks.trials import Trial
+from udfs.audit.checks.results import Trial
 from udfs.audit.classic.generations import KEPT, Generation
 from udfs.audit.classic.state import Before
 from udfs.audit.modern.group import ModernGroup

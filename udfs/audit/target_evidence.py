@@ -11,7 +11,7 @@ from udfs.audit.counted_names import Reign
 from udfs.audit.infer_topic_names import TargetNames
 from udfs.audit.modern.group import ModernGroup
 from udfs.audit.modern.questions import Unanswerable, member_inputs, seen_of
-from udfs.audit.modern.rows import Draft
+from udfs.audit.modern.rows import TargetResult
 from udfs.audit.modern_audit import ModernAudit
 from udfs.audit.modern_targets import MOST_INFERRED, complete, completed_epoch
 from udfs.groups.readers.classic_columns import TYPE as CLASSIC_TYPE
@@ -34,7 +34,7 @@ class TargetEvidence(ModernAudit):
         super().take(tables)
         return []
 
-    def on_record(self, group_id: str, record: Record) -> Draft | None:
+    def on_record(self, group_id: str, record: Record) -> TargetResult | None:
         if record.type in ENDS:
             self.end(group_id, record)
         return super().on_record(group_id, record)
@@ -46,7 +46,7 @@ class TargetEvidence(ModernAudit):
             reign = Reign(ended.reign.since, record.time) if ended.reign and record.time is not None else None
             self.target_names[place] = replace(ended, reign=reign)
 
-    def complete(self, group_id: str, group: ModernGroup, record: Record) -> Draft | None:
+    def complete(self, group_id: str, group: ModernGroup, record: Record) -> TargetResult | None:
         if (epoch := completed_epoch(group, record)) is None:
             return None
         self.end(group_id, record)

@@ -9,8 +9,8 @@ import pyarrow as pa
 from tests.builders.groups.classic_log import SCHEMA, lists
 from tests.builders.groups.classic_log import member as plain_member
 from udfs.assignors.questions import Topic
-from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts, KnownTopic
+from udfs.audit.checks.results import AuditRow
 from udfs.audit.classic_audit import ClassicAudit
 
 TABLE: Final = "classic_group_metadata"

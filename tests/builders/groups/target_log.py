@@ -16,9 +16,9 @@ from schemas.tables.decoded_records import TABLES
 from tests.builders.groups.stored_states import restored, texts_of
 from udfs.arrays.arrow_schema import table_schema
 from udfs.assignors.questions import Topic
-from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts, KnownTopic
-from udfs.audit.modern.judgement import judged
+from udfs.audit.checks.results import AuditRow
+from udfs.audit.checks.rows import judged
 from udfs.audit.modern_audit import ModernAudit
 from udfs.topics.ids import topic_id_of
 from udfs.topics.metadata_hash import group_hash

@@ -17,8 +17,8 @@ from tests.kafka.rdkafka.capture import LONG, Capture, capture_of, usual_capture
 from tests.kafka.rdkafka.lives import COOPERATIVE, TOPICS
 from tests.kafka.releases import COMMON
 from udfs.assignors.questions import Topic
-from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts, KnownTopic
+from udfs.audit.checks.results import AuditRow
 from udfs.audit.classic_audit import TABLE, ClassicAudit
 
 pytestmark = pytest.mark.broker

@@ -1,1 +1,1 @@
-"""Checks of one assignment: its facts, comparison with the recomputed one, invariants, moves."""
+"""What every audit of assignments uses: facts and what they confirm, checks of one assignment, results and rows."""

@@ -11,7 +11,8 @@ import numpy as np
 
 from schemas.words.client_libraries import ClientLibrary
 from udfs.assignors.groups import ABSENT, Codes, Numbers, Positions, Rows
-from udfs.audit.checks.recorded_assignments import Flags, RecordedAssignment
+from udfs.audit.checks.assignments import RecordedAssignment
+from udfs.audit.checks.facts import Flags
 from udfs.audit.classic.values import NO_VERSION, Listing, Values
 from udfs.groups.readers.client_libraries import ANY_LIBRARY, Libraries, named
 

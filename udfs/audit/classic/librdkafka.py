@@ -19,7 +19,7 @@ from udfs.assignors.librdkafka import (
     in_circles,
     ranges,
 )
-from udfs.audit.checks.comparison import tuples
+from udfs.audit.checks.assignments import tuples
 from udfs.audit.classic.generations import Generation
 from udfs.audit.classic.partition_counts import Counts
 from udfs.groups.readers.client_libraries import LIBRDKAFKA

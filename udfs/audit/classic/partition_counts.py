@@ -9,8 +9,7 @@ import numpy as np
 
 from schemas.words.assignments import PartitionCountsSource
 from udfs.assignors.groups import Numbers, PartitionRacks
-from udfs.audit.checks.facts import Facts, KnownTopic
-from udfs.audit.checks.garbage_numbers import most_believed
+from udfs.audit.checks.facts import Facts, KnownTopic, most_believed
 from udfs.audit.classic.generations import Generation
 
 # The largest number in real clusters; a larger partition number is garbage.

@@ -10,8 +10,8 @@ from schemas.words.assignments import PartitionCountsSource
 from schemas.words.records import GroupType
 from udfs.assignors.groups import Numbers
 from udfs.assignors.questions import Member, Owned, Topic
-from udfs.audit.checks.audit_results import Latest
 from udfs.audit.checks.facts import Facts
+from udfs.audit.checks.results import Latest
 from udfs.audit.classic.generations import Generation
 
 

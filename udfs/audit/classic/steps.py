@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from udfs.assignors.groups import NOBODY, Codes, Numbers, Rows
-from udfs.audit.checks.comparison import are_equal
-from udfs.audit.checks.moves import GONE, Owners, moves_made, moves_needed, owners_by_place
+from udfs.assignors.groups import NOBODY, Codes, Rows
+from udfs.audit.checks.results import GONE, are_equal
 from udfs.audit.classic.generations import NO_ROWS, Generation
 
 
@@ -57,22 +56,8 @@ def topics_of_now(before: Generation, now: Generation) -> Codes:
     return np.array([places.get(name, NOBODY) for name in before.topics], np.int32)
 
 
-def count_moves(before: Generation | None, now: Generation, counts: Numbers) -> tuple[int | None, int | None]:
-    """Moves made and moves needed, for partitions of topics that some member subscribes to now.
-
-    With unequal subscriptions the number of needed moves is unknown.
-    """
-    if before is None:
-        return None, None
-    subscribed = np.where(now.is_subscribed, counts, 0)
-    had = np.full(int(subscribed.sum()), NOBODY, np.int64)
-    if before.members:
-        had = owned_before(before, now, subscribed)
-    made = moves_made(Owners(had, owners_by_place(now.assigned, subscribed)))
-    return made, moves_needed(had, len(now.members)) if now.has_one_subscription else None
-
-
-def owned_before(before: Generation, now: Generation, counts: Numbers) -> Numbers:
+def owned_before(before: Generation, now: Generation) -> Rows:
+    """What members of the value before had, in the numbers of now; GONE: a member that left."""
     rows = before.assigned
     if before.topics != now.topics:
         topics = topics_of_now(before, now)[rows.topics]
@@ -82,4 +67,4 @@ def owned_before(before: Generation, now: Generation, counts: Numbers) -> Number
     if not isinstance(same, range):
         members = np.array(same, np.int32)[rows.members] if len(rows) else NO_ROWS.members
         rows = Rows(members, rows.topics, rows.partitions)
-    return owners_by_place(rows, counts)
+    return rows

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from udfs.assignors.groups import ABSENT, Codes, Numbers, Positions
-from udfs.audit.checks.recorded_assignments import Flags
+from udfs.audit.checks.facts import Flags
 from udfs.groups.readers.classic_columns import ClassicColumns
 from udfs.groups.readers.client_libraries import library_sets
 from udfs.groups.readers.record_columns import PartitionLists

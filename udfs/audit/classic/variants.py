@@ -17,8 +17,9 @@ from udfs.assignors.librdkafka import Undecidable
 from udfs.assignors.questions import NEWEST_PATCH, NEWEST_RELEASE, GroupProtocol, Release
 from udfs.assignors.ranges import RACKS_SINCE, is_rack_aware
 from udfs.assignors.sticky_claims import are_subscriptions_equal
-from udfs.audit.checks.comparison import Comparison, by_member, compare, tuples
-from udfs.audit.checks.confirm_inputs import REPRODUCED
+from udfs.audit.checks.assignments import tuples
+from udfs.audit.checks.facts import REPRODUCED
+from udfs.audit.checks.results import Comparison, by_member, compare
 from udfs.audit.classic import librdkafka
 from udfs.audit.classic.generations import Generation
 from udfs.audit.classic.librdkafka import LibraryVariant

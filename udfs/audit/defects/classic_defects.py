@@ -44,7 +44,7 @@ def copartitioning_broken_by_racks(evidence: Evidence) -> bool:
         return False
     if not evidence.has_one_subscription:
         return False
-    counts = evidence.result.numbers.tolist()
+    counts = evidence.recorded.counts.tolist()
     # Of what is assigned, not of what there is: a garbage record can name a partition far beyond all others.
     by_topic: dict[int, dict[int, list[int]]] = {}
     for (topic, partition), members in owners(evidence.of.assigned).items():
@@ -74,4 +74,4 @@ def library_left_a_member_out(evidence: Evidence) -> bool:
     if evidence.assignor != "range" or not is_other or int(evidence.of.versions.max()) > 0:
         return False
     is_static = [instance is not None for instance in evidence.of.instances]
-    return any(is_static) and not all(is_static) and bool((evidence.assignments.sizes == 0).any())
+    return any(is_static) and not all(is_static) and bool((evidence.recorded.sizes == 0).any())

@@ -10,10 +10,10 @@ from schemas.words.assignments import Verdict
 from udfs.assignors.groups import Group, Numbers, Rows
 from udfs.assignors.questions import NEWEST_RELEASE, Release
 from udfs.assignors.sticky_claims import cooperative_claims, sticky_claims
-from udfs.audit.checks.invariants import are_unsafe, invariant_counts
-from udfs.audit.checks.recorded_assignments import Assignments, Flags, assignments_of
-from udfs.audit.classic.generation_results import GenerationResult
+from udfs.audit.checks.assignments import RecordedAssignment
+from udfs.audit.checks.facts import Flags
 from udfs.audit.classic.generations import Generation
+from udfs.audit.classic.results import GenerationResult
 from udfs.audit.classic.steps import successors
 from udfs.audit.classic.variants import COOPERATIVE, STICKY, Line, TriedVariant, Variant, group_of, try_variant
 
@@ -78,9 +78,9 @@ class Evidence:
             return None
         return (self.of.time - self.of.state_time) // 1000
 
-    @cached_property
-    def assignments(self) -> Assignments:
-        return assignments_of([self.of.recorded_assignment(self.result.numbers)])
+    @property
+    def recorded(self) -> RecordedAssignment:
+        return self.result.recorded
 
     @cached_property
     def group(self) -> Group:
@@ -127,21 +127,12 @@ class Evidence:
         }
 
     @property
-    def num_owned_twice(self) -> int:
-        return int(invariant_counts(self.assignments).num_owned_twice[0])
-
-    @property
-    def num_nonexistent(self) -> int:
-        return int(invariant_counts(self.assignments).num_nonexistent[0])
-
-    @property
     def spread(self) -> int:
-        sizes = self.assignments.sizes
-        return int(sizes.max() - sizes.min())
+        return int(np.ptp(self.recorded.sizes))
 
-    @cached_property
+    @property
     def unsafe(self) -> Flags:
-        return are_unsafe(self.assignments, self.of.owned)
+        return self.result.unsafe
 
 
 def owners(rows: Rows) -> dict[Partition, list[int]]:

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from schemas.words.assignments import AuditReason, Verdict
 from schemas.words.client_libraries import ClientLibrary
-from udfs.audit.checks.confirm_inputs import REPRODUCED
-from udfs.audit.classic.generation_results import GenerationResult, all_confirmed
+from udfs.audit.checks.facts import ALL_CONFIRMED
 from udfs.audit.classic.partition_counts import inferred_counts
+from udfs.audit.classic.results import GenerationResult
 from udfs.audit.defects.evidence import Evidence
 from udfs.audit.defects.modern_defects import TargetFacts
 from udfs.audit.defects.registry import (
@@ -22,7 +22,7 @@ from udfs.audit.modern.group import ModernGroup
 from udfs.audit.modern.rows import Answer
 
 
-def defect_of_generation(result: GenerationResult, *, is_sound: bool) -> str | None:
+def defect_of_generation(result: GenerationResult, is_sound: bool) -> str | None:
     """`is_sound`: the counts of the assignment show nothing wrong."""
     if is_sound and is_healthy(result):
         return None
@@ -51,12 +51,7 @@ def first_that_fits(result: GenerationResult, signatures: Mapping[str, Signature
 def by_records(result: GenerationResult) -> GenerationResult:
     """With the numbers of partitions that the record itself shows."""
     counts = inferred_counts(result.generation)
-    return replace(result, counts=counts if counts.are_possible else None, confirm=all_confirmed)
-
-
-def needs_proof(result: GenerationResult, *, is_sound: bool) -> bool:
-    """Whether there is a finding that depends on numbers of partitions, confirmed or not."""
-    return result.verdict not in REPRODUCED or not (is_sound and is_healthy(result))
+    return replace(result, counts=counts if counts.are_possible else None, confirmation=ALL_CONFIRMED)
 
 
 def is_healthy(result: GenerationResult) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 from schemas.words.assignments import Algorithm, Verdict
 from udfs.assignors.groups import AssignorFailed, Numbers, Rows
 from udfs.assignors.questions import NEWEST_RELEASE, SpecError
-from udfs.audit.checks.moves import Owners, moves_made, owners_by_place
+from udfs.audit.checks.results import moves_made, owners_by_place
 from udfs.audit.modern.questions import Question
 from udfs.audit.modern.variants import BEFORE_4_0_1, Outcome, answer, keys
 
@@ -65,7 +65,7 @@ def other_form(question: Question, outcome: Outcome) -> Rows | None:
 
 def num_moved(question: Question, now: Rows) -> int:
     before = owners_by_place(question.before, question.counts)
-    return moves_made(Owners(before, owners_by_place(now, question.counts)))
+    return moves_made(before, owners_by_place(now, question.counts))
 
 
 def sizes_by_topic(question: Question, rows: Rows) -> Numbers:

@@ -8,7 +8,6 @@ from udfs.assignors.answers import FIRST_CLIENTS
 from udfs.assignors.groups import ABSENT, Rows
 from udfs.assignors.questions import Release
 from udfs.assignors.sticky_claims import last_generation
-from udfs.audit.checks.invariants import are_level
 from udfs.audit.classic.variants import Variant, lines_of, try_variant
 from udfs.audit.defects.evidence import Evidence, spread_by_topic
 
@@ -33,7 +32,7 @@ def stale_claim_without_generation(evidence: Evidence) -> bool:
     unsaid = set(np.unique(rows.members[generations[rows.members] == ABSENT]).tolist())
     if not unsaid:
         return False
-    if evidence.num_owned_twice:
+    if evidence.recorded.num_owned_twice():
         return True
     return any(
         member in unsaid and member in evidence.owners.get(partition, ()) and other not in (None, member)
@@ -87,7 +86,7 @@ def two_claims_of_one_generation(evidence: Evidence) -> bool:
         len({int(generations[member]) for member in members}) < len(members)
         for members in evidence.contested_partitions.values()
     )
-    return is_met and not bool(are_level(evidence.assignments, np.array([0]))[0]) and evidence.spread > 1
+    return is_met and not evidence.recorded.is_level() and evidence.spread > 1
 
 
 def generations_were_reset(evidence: Evidence) -> bool:
@@ -167,17 +166,17 @@ def gave_back_what_is_not_subscribed(evidence: Evidence) -> bool:
 def kept_what_does_not_exist(evidence: Evidence) -> bool:
     """A topic was recreated with fewer partitions, and members claim the old ones: these stay, or others are assigned
     to two members."""
-    if not evidence.is_sticky or not (evidence.num_nonexistent > 0 or evidence.num_owned_twice):
+    if not evidence.is_sticky or not (evidence.recorded.num_nonexistent or evidence.recorded.num_owned_twice()):
         return False
     rows, _ = evidence.claims
-    return bool((rows.partitions >= evidence.result.numbers[rows.topics]).any())
+    return bool((rows.partitions >= evidence.recorded.counts[rows.topics]).any())
 
 
 def is_slow(evidence: Evidence) -> bool:
     """Smaller groups take no time in any release: something else was slow."""
     if not evidence.is_sticky or (evidence.sync_ms or 0) < SLOW_MS:
         return False
-    return len(evidence.of.members) * int(np.maximum(evidence.result.numbers, 0).sum()) >= LARGE
+    return len(evidence.of.members) * int(np.maximum(evidence.recorded.counts, 0).sum()) >= LARGE
 
 
 def fits(evidence: Evidence, since: Release, before: Release) -> bool:

@@ -14,7 +14,7 @@ from schemas.records.registry import types_by_group_type
 from schemas.words.records import GroupType
 from udfs.assignors.questions import LEADERS
 from udfs.audit.modern.questions import Question
-from udfs.audit.modern.rows import Draft
+from udfs.audit.modern.rows import TargetResult
 from udfs.groups.readers.modern_values import Current
 from udfs.groups.readers.records import Record
 
@@ -26,30 +26,32 @@ Operation = tuple[str, int, int | None]
 
 
 def with_upgrade_defects(
-    drafts: Sequence[Draft], records: Iterable[tuple[str, Record]], tables: Mapping[str, pa.Table]
-) -> list[Draft]:
+    results: Sequence[TargetResult], records: Iterable[tuple[str, Record]], tables: Mapping[str, pa.Table]
+) -> list[TargetResult]:
     """`records`: of the run, which has operations whole; `tables`: those with rows."""
-    upgrades = {key_of(draft.group_id, draft.record): draft for draft in drafts if is_sound_copy(draft)}
+    upgrades = {key_of(result.group_id, result.record): result for result in results if is_sound_copy(result)}
     after: dict[Operation, list[Record]] = {key: [] for key in upgrades}
     for group_id, record in records if upgrades else ():
         key = key_of(group_id, record)
         if key in upgrades and record.offset > upgrades[key].record.offset:
             after[key].append(record)
-    defects = {id(draft): upgrade_defect(draft, after[key], tables) for key, draft in upgrades.items()}
-    return [replace(draft, known_defect=defects[id(draft)]) if id(draft) in defects else draft for draft in drafts]
+    defects = {id(result): upgrade_defect(result, after[key], tables) for key, result in upgrades.items()}
+    return [
+        replace(result, known_defect=defects[id(result)]) if id(result) in defects else result for result in results
+    ]
 
 
 def key_of(group_id: str, record: Record) -> Operation:
     return group_id, record.batch, record.time
 
 
-def is_sound_copy(draft: Draft) -> bool:
-    return draft.is_copied and draft.missing is None and draft.known_defect is None
+def is_sound_copy(result: TargetResult) -> bool:
+    return result.is_copied and result.missing is None and result.known_defect is None
 
 
-def upgrade_defect(draft: Draft, after: Sequence[Record], tables: Mapping[str, pa.Table]) -> str | None:
+def upgrade_defect(result: TargetResult, after: Sequence[Record], tables: Mapping[str, pa.Table]) -> str | None:
     """`after`: the records of the operation that follow the copy."""
-    copy, question = draft.record, draft.answer.question
+    copy, question = result.record, result.answer.question
     last = next((record for record in reversed(after) if is_current(record)), None)
     # The cleaner may have taken records from the operation, but then not its last one alone.
     if question is None or last is None or not are_consecutive([copy, *after]):
@@ -59,7 +61,7 @@ def upgrade_defect(draft: Draft, after: Sequence[Record], tables: Mapping[str, p
     is_joined = last.member not in question.inputs.members
     has_epoch = any(record.type == EPOCH_TYPE for record in after)
     is_stale = is_joined and not has_epoch and leaves_out(question)
-    return "KAFKA-21582" if is_stale and are_of_kafka(offered(tables[MEMBERS_TABLE], draft)) else None
+    return "KAFKA-21582" if is_stale and are_of_kafka(offered(tables[MEMBERS_TABLE], result)) else None
 
 
 def is_current(record: Record) -> bool:
@@ -94,13 +96,13 @@ def leaves_out(question: Question) -> bool:
     )
 
 
-def offered(members: pa.Table, draft: Draft) -> set[str | None]:
+def offered(members: pa.Table, result: TargetResult) -> set[str | None]:
     """Names of the assignors that the copied members offered."""
     is_of_copy = pc.and_(
-        pc.equal(members["group_id"], draft.group_id),
+        pc.equal(members["group_id"], result.group_id),
         pc.and_(
-            pc.greater_equal(members["record_offset"], draft.first_offset),
-            pc.less(members["record_offset"], draft.record.offset),
+            pc.greater_equal(members["record_offset"], result.first_offset),
+            pc.less(members["record_offset"], result.record.offset),
         ),
     )
     classic = members.filter(is_of_copy)["classic_member"].to_pylist()

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from udfs.audit.checks.trials import Trial
+from udfs.audit.checks.results import Trial
 from udfs.audit.modern.owner_watch import Change, Watch, all_partitions, watch_changes
 from udfs.groups.readers.modern_values import About, Topics
 from udfs.groups.readers.recorded_lists import ByRole

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from schemas.words.assignments import PartitionCountsSource
 from schemas.words.records import GroupType
 from udfs.assignors.questions import Member, Owned, Topic
-from udfs.audit.checks.audit_results import Latest
+from udfs.audit.checks.results import Latest
 from udfs.audit.modern.group import ModernGroup
 from udfs.audit.modern.questions import member_order, subscription
 from udfs.groups.readers.recorded_lists import Partitions, partitions_of

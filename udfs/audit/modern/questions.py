@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from udfs.assignors.groups import Codes, Group, Numbers, Positions, Rows, each_once
 from udfs.assignors.java.maps import JavaSet, Keys, no_order, string_hashes, timeline_walked, walked
 from udfs.assignors.questions import Release
-from udfs.audit.checks.moves import GONE
+from udfs.audit.checks.results import GONE
 from udfs.audit.modern.group import ModernGroup
 from udfs.audit.modern.subscribed_topics import SubscribedTopics, TargetSubscriptions
 from udfs.groups.readers.modern_values import About

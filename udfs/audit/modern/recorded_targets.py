@@ -6,7 +6,8 @@ import numpy as np
 
 from schemas.words.history import TaskRole
 from udfs.assignors.groups import Rows
-from udfs.audit.checks.recorded_assignments import UNKNOWN, RecordedAssignment
+from udfs.audit.checks.assignments import RecordedAssignment
+from udfs.audit.checks.facts import UNKNOWN
 from udfs.audit.modern.group import ModernGroup
 from udfs.groups.readers.recorded_lists import ByRole, Tasks, partitions_of
 from udfs.topics.partition_codes import TopicCodes

@@ -1,30 +1,18 @@
-"""Makes the rows of `assignment_audit` for target assignments: the result, and checks that run on a whole window at
-once."""
+"""The results of target assignments: what an answer beside the record proves, and why there is none."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from schemas.words.assignments import Algorithm, AssignorSource, CheckName, PartitionCountsSource, Verdict
+from schemas.words.assignments import Algorithm, AssignorSource, PartitionCountsSource, Verdict
 from schemas.words.history import Confidence
 from schemas.words.records import GroupType
-from udfs.audit.checks import check_texts
-from udfs.audit.checks.audit_results import AuditRow, Check, Difference
-from udfs.audit.checks.comparison import compare
-from udfs.audit.checks.confirm_inputs import (
-    ALL_CONFIRMED,
-    REPRODUCED,
-    Confirmation,
-    are_whole,
-    proved,
-    proved_numbers,
-)
-from udfs.audit.checks.facts import Facts, rules_of
-from udfs.audit.checks.invariants import InvariantCounts, invariant_counts
-from udfs.audit.checks.moves import Owners, moves_made, moves_needed, owners_by_place
-from udfs.audit.checks.recorded_assignments import UNKNOWN, RecordedAssignment, assignments_of
-from udfs.audit.checks.trials import Trial
+from udfs.audit.checks.assignments import Racks, RecordedAssignment
+from udfs.audit.checks.facts import ALL_CONFIRMED, REPRODUCED, UNKNOWN, Confirmation, Facts, GroupRule, proved
+from udfs.audit.checks.results import Balance, Comparison, Result, Trial, checked_numbers, compare, moves
 from udfs.audit.modern.questions import MemberInputs, Question
 from udfs.audit.modern.variants import Outcome, keys, variant_text
 from udfs.groups.readers.records import Record
@@ -57,65 +45,122 @@ class Answer:
     def is_reproduced(self) -> bool:
         return self.outcome is not None and self.outcome.verdict in REPRODUCED
 
+    @property
+    def proof(self) -> Confirmation:
+        """Of the topics that gave the outcome."""
+        return self.confirmation_of_earlier or self.confirmation
 
-@dataclass(frozen=True)
-class Draft:
+
+@dataclass(frozen=True, kw_only=True)
+class TargetResult(Result):
     group_id: str
     group_type: GroupType
     record: Record
     epoch: int
     first_offset: int
     answer: Answer
+    compared: Comparison | None
     # Why records may be missing.
     missing: str | None
     is_copied: bool
     known_defect: str | None
-    # Partitions that two members owned at the same time since the previous target.
-    faults: tuple[str, ...]
     # Of the group, under the assignor's name; None: the target shows nothing of its class.
     trial: Trial | None = None
 
+    @cached_property
+    def recorded(self) -> RecordedAssignment:
+        answer, question = self.answer, self.answer.question
+        if question is None:
+            assert answer.recorded is not None
+            return answer.recorded
+        is_subscribed = np.arange(len(question.counts)) < len(question.subscribed.topics)
+        # For topics without subscribers: whether they exist was not checked.
+        counts = checked_numbers(
+            question.topics, np.where(is_subscribed, question.counts, UNKNOWN), question.recorded, is_subscribed,
+            is_reproduced=answer.is_reproduced, shown=answer.proof if answer.is_reproduced else answer.confirmation,
+        )  # fmt: skip
+        if question.assignable is not None:
+            # Partitions that the share state does not have yet have no owner.
+            counts = np.minimum(counts, np.bincount(question.assignable.topics, minlength=len(counts)))
+        return RecordedAssignment(
+            members=question.inputs.members,
+            topics=question.topics,
+            counts=counts,
+            class_of_member=question.class_of_member,
+            topics_of_class=question.topics_of_class,
+            rows=question.recorded,
+        )
+
     @property
-    def proof(self) -> Confirmation:
-        """Of the topics that gave the outcome."""
-        return self.answer.confirmation_of_earlier or self.answer.confirmation
+    def columns(self) -> dict[str, Any]:
+        answer, question, compared = self.answer, self.answer.question, self.compared
+        made, needed = None, None
+        # In share groups partitions do not move between owners.
+        if question is not None and self.missing is None and self.group_type != GroupType.SHARE:
+            made, needed = moves(question.base, self.recorded, question.counts)
+        source = None
+        # Also None if the numbers are not confirmed and the targets do not match them.
+        if question is not None and (self.recorded.counts[: len(question.subscribed.topics)] != UNKNOWN).all():
+            source = question.subscribed.source
+        variant = None
+        if answer.outcome and answer.algorithm and self.verdict != Verdict.NOT_RECOMPUTABLE:
+            variant = variant_text(answer.outcome.variant, answer.algorithm)
+            variant += "" if answer.from_epoch is None else f", inputs of epoch {answer.from_epoch}"
+        is_inferred = answer.source == AssignorSource.INFERRED or source == PartitionCountsSource.INFERRED
+        is_likely = is_inferred or self.verdict == Verdict.SAME_UNCONFIRMED or self.missing is not None
+        return {
+            "group_id": self.group_id,
+            "group_type": self.group_type,
+            "assignment_offset": self.record.offset,
+            "generation_or_epoch": self.epoch,
+            "record_time": self.record.time,
+            "assignor": answer.assignor,
+            "assignor_source": answer.source,
+            "algorithm": answer.algorithm,
+            "num_different": None if compared is None else compared.num_different,
+            "differences": None if compared is None else compared.differences,
+            "moves_made": made,
+            "moves_needed": needed,
+            "partition_counts_source": source,
+            "variant": variant,
+            "evidence_first_offset": self.first_offset,
+            "evidence_last_offset": self.record.offset,
+            "confidence": Confidence.LIKELY if is_likely else Confidence.CERTAIN,
+            "is_unconfirmed": answer.proof.why is not None or answer.why_earlier is not None,
+            "trial": self.trial if self.verdict == Verdict.DRIFT else None,
+        }
 
+    @property
+    def balance(self) -> Balance | None:
+        of_assignor = {"range": Balance.EACH_TOPIC, "uniform": Balance.ALL_PARTITIONS}
+        is_known = self.answer.question is not None and self.group_type != GroupType.SHARE
+        return of_assignor.get(self.answer.assignor or "") if is_known else None
 
-@dataclass(frozen=True)
-class TargetVerdict:
-    verdict: Verdict
-    reason: str | None
-    num_different: int | None = None
-    differences: tuple[Difference, ...] | None = None
+    @property
+    def instances(self) -> Sequence[str | None] | None:
+        if self.answer.question is None or self.group_type == GroupType.SHARE:
+            return None
+        return [about.group_instance_id for about in self.answer.question.inputs.abouts]
 
+    def most_owners(self, rules: Sequence[GroupRule]) -> int:
+        return max(1, len(self.recorded.members)) if self.group_type == GroupType.SHARE else 1
 
-def audit_rows(drafts: Sequence[Draft], facts: Facts) -> list[AuditRow]:
-    if not drafts:
-        return []
-    recorded = [recorded_of(draft) for draft in drafts]
-    owners = [
-        1 if draft.group_type != GroupType.SHARE else len(each.members)
-        for draft, each in zip(drafts, recorded, strict=True)
-    ]
-    single = invariant_counts(assignments_of(recorded))
-    several = invariant_counts(assignments_of(recorded), max(owners)) if max(owners) > 1 else single
-    rows = [
-        row(draft, each, Numbers.of(single if most == 1 else several, place), facts)
-        for place, (draft, each, most) in enumerate(zip(drafts, recorded, owners, strict=True))
-    ]
-    for draft, made in zip(drafts, rows, strict=True):
-        count_in_trial(draft, made)
-    return rows
+    def racks(self, facts: Facts) -> tuple[Sequence[str | None], Racks] | None:
+        inputs = self.answer.inputs
+        if inputs is None:
+            return None
+        newest = {name: known[-1].topic.racks for name, known in facts.topics.items()}
+        of_member = dict(zip(inputs.members, (about.rack_id or None for about in inputs.abouts), strict=True))
+        of_members = [of_member.get(member_id) for member_id in self.recorded.members]
+        return of_members, {name: racks for name, racks in newest.items() if racks is not None}
 
-
-def count_in_trial(draft: Draft, made: AuditRow) -> None:
-    question = draft.answer.question
-    if draft.trial is None or question is None:
-        return
-    if made.trial is not None:
-        draft.trial.num_unequal += 1
-    elif draft.answer.is_reproduced and is_telling(question):
-        draft.trial.num_equal += 1
+    def count_in_trial(self) -> None:
+        if self.trial is None or self.answer.question is None:
+            return
+        if self.verdict == Verdict.DRIFT:
+            self.trial.num_unequal += 1
+        elif self.answer.is_reproduced and is_telling(self.answer.question):
+            self.trial.num_equal += 1
 
 
 def is_telling(question: Question) -> bool:
@@ -129,203 +174,35 @@ def is_telling(question: Question) -> bool:
     return are_shared and not np.array_equal(keys(question, question.recorded), keys(question, question.before))
 
 
-def most_owners(draft: Draft, recorded: RecordedAssignment) -> int:
-    return max(1, len(recorded.members)) if draft.group_type == GroupType.SHARE else 1
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """The numbers of one assignment; None: unknown."""
-
-    num_partitions: int | None
-    num_unowned: int | None
-    num_owned_twice: int | None
-    num_nonexistent: int | None
-    num_unsubscribed: int | None
-    num_idle_members: int | None
-    imbalance: int | None
-
-    @classmethod
-    def of(cls, all_: InvariantCounts, place: int) -> "Numbers":
-        columns = (getattr(all_, name)[place].item() for name in cls.__dataclass_fields__)
-        return cls(*(None if value == UNKNOWN else value for value in columns))
-
-
-def recorded_of(draft: Draft) -> RecordedAssignment:
-    answer, question = draft.answer, draft.answer.question
-    if question is None:
-        assert answer.recorded is not None
-        return answer.recorded
-    counts = question.counts.copy()
-    # For topics without subscribers: whether they exist was not checked.
-    counts[len(question.subscribed.topics) :] = UNKNOWN
-    if answer.is_reproduced:
-        is_subscribed = np.arange(len(counts)) < len(question.subscribed.topics)
-        counts = proved_numbers(question.topics, counts, is_subscribed, draft.proof)
-    elif answer.confirmation.why is not None:
-        # A topic that is not completely assigned could make somebody look wrong, so its number counts as unknown.
-        is_subscribed = np.arange(len(counts)) < len(question.subscribed.topics)
-        counts[~are_whole(question.recorded, counts, is_subscribed)] = UNKNOWN
-    if question.assignable is not None:
-        # Partitions that the share state does not have yet have no owner.
-        counts = np.minimum(counts, np.bincount(question.assignable.topics, minlength=len(counts)))
-    return RecordedAssignment(
-        members=question.inputs.members,
-        topics=question.topics,
-        counts=counts,
-        class_of_member=question.class_of_member,
-        topics_of_class=question.topics_of_class,
-        rows=question.recorded,
-    )
-
-
-def row(draft: Draft, recorded: RecordedAssignment, numbers: Numbers, facts: Facts) -> AuditRow:
-    answer = draft.answer
-    judged = judgement(draft, recorded)
-    made, needed = moves(draft)
-    source = counts_source(answer, recorded)
-    return AuditRow(
-        group_id=draft.group_id,
-        group_type=draft.group_type,
-        assignment_offset=draft.record.offset,
-        generation_or_epoch=draft.epoch,
-        record_time=draft.record.time,
-        assignor=answer.assignor,
-        assignor_source=answer.source,
-        algorithm=answer.algorithm,
-        verdict=judged.verdict,
-        reason=judged.reason,
-        num_partitions=numbers.num_partitions,
-        num_different=judged.num_different,
-        differences=judged.differences,
-        num_unowned=numbers.num_unowned,
-        num_owned_twice=numbers.num_owned_twice,
-        num_nonexistent=numbers.num_nonexistent,
-        num_idle_members=numbers.num_idle_members,
-        imbalance=numbers.imbalance,
-        moves_made=made,
-        moves_needed=needed,
-        partition_counts_source=source,
-        variant=variant_of(answer, judged),
-        known_defect=draft.known_defect,
-        checks=tuple(checks_of(draft, recorded, numbers, facts)),
-        evidence_first_offset=draft.first_offset,
-        evidence_last_offset=draft.record.offset,
-        confidence=confidence(draft, source, judged.verdict),
-        is_unconfirmed=draft.proof.why is not None or answer.why_earlier is not None,
-        trial=draft.trial if judged.verdict == Verdict.DRIFT else None,
-    )
-
-
-def counts_source(answer: Answer, recorded: RecordedAssignment) -> PartitionCountsSource | None:
-    """Also None if the numbers are not confirmed and the targets do not match them."""
-    if answer.question is None or (recorded.counts[: len(answer.question.subscribed.topics)] == UNKNOWN).any():
-        return None
-    return answer.question.subscribed.source
-
-
-def variant_of(answer: Answer, judged: TargetVerdict) -> str | None:
-    if answer.outcome is None or answer.algorithm is None or judged.verdict == Verdict.NOT_RECOMPUTABLE:
-        return None
-    text = variant_text(answer.outcome.variant, answer.algorithm)
-    return text if answer.from_epoch is None else f"{text}, inputs of epoch {answer.from_epoch}"
-
-
-def judgement(draft: Draft, recorded: RecordedAssignment) -> TargetVerdict:
-    answer, outcome = draft.answer, draft.answer.outcome
-    if outcome is None or answer.question is None:
-        return TargetVerdict(Verdict.CARRIED_OVER if draft.is_copied else Verdict.NOT_RECOMPUTABLE, answer.reason)
+def verdict_of(
+    answer: Answer, missing: str | None, *, is_copied: bool
+) -> tuple[Verdict, str | None, Comparison | None]:
+    """With its reason. `missing`: why records may be missing."""
+    question, outcome, why = answer.question, answer.outcome, answer.proof.why
+    if outcome is None or question is None:
+        return Verdict.CARRIED_OVER if is_copied else Verdict.NOT_RECOMPUTABLE, answer.reason, None
     if outcome.verdict in REPRODUCED:
-        return reproduced(draft, outcome)
+        is_other_order = outcome.verdict == Verdict.SAME_MEMBERS_OTHER_ORDER
+        order = f"{outcome.variant.assignor} lists partitions in another order" if is_other_order else None
+        unconfirmed = None if why is None else f"no record or snapshot confirms the inputs: {why}"
+        reason = "; ".join(filter(None, (order, unconfirmed))) or None
+        return proved(outcome.verdict, answer.proof), reason, Comparison(outcome.verdict)
     if outcome.verdict == Verdict.NOT_RECOMPUTABLE:
-        return TargetVerdict(outcome.verdict, outcome.why)
-    why = why_not_proved(draft, recorded)
-    if why is not None:
-        return TargetVerdict(Verdict.NOT_RECOMPUTABLE, why)
+        return outcome.verdict, outcome.why, None
+    if (reason := missing or why_not_proved(answer, question)) is not None:
+        return Verdict.NOT_RECOMPUTABLE, reason, None
     if outcome.expected is None:
-        return TargetVerdict(outcome.verdict, f"{outcome.variant.assignor} fails: {outcome.why}")
-    compared = compare(recorded.members, recorded.topics, recorded.rows, outcome.expected)
+        return outcome.verdict, f"{outcome.variant.assignor} fails: {outcome.why}", None
+    compared = compare(question.inputs.members, question.topics, question.recorded, outcome.expected)
     number = compared.num_different
     others = "1 partition has another owner" if number == 1 else f"{number:,} partitions have other owners"
-    reason = f"{others} than {outcome.variant.assignor} gives"
-    return TargetVerdict(Verdict.DRIFT, reason, compared.num_different, compared.differences)
+    return Verdict.DRIFT, f"{others} than {outcome.variant.assignor} gives", compared
 
 
-def reproduced(draft: Draft, outcome: Outcome) -> TargetVerdict:
-    """The target equals an answer."""
-    is_other_order = outcome.verdict == Verdict.SAME_MEMBERS_OTHER_ORDER
-    order = f"{outcome.variant.assignor} lists partitions in another order" if is_other_order else None
-    why = draft.proof.why
-    unconfirmed = None if why is None else f"no record or snapshot confirms the inputs: {why}"
-    reason = "; ".join(filter(None, (order, unconfirmed))) or None
-    return TargetVerdict(proved(outcome.verdict, draft.proof), reason, 0, ())
-
-
-def why_not_proved(draft: Draft, recorded: RecordedAssignment) -> str | None:
+def why_not_proved(answer: Answer, question: Question) -> str | None:
     """Why a difference does not prove a defect."""
-    answer = draft.answer
-    if draft.missing is not None:
-        return draft.missing
-    is_mixed_up = answer.question is not None and answer.question.subscribed.is_mixed_up
-    if is_mixed_up and len(recorded.topics_of_class) > 1:
+    if question.subscribed.is_mixed_up and len(question.topics_of_class) > 1:
         return "no record shows which topic has which id"
     if answer.confirmation.why is not None and not answer.is_of_earlier:
         return f"no record or snapshot confirms the inputs: {answer.confirmation.why}"
     return answer.why_earlier
-
-
-def moves(draft: Draft) -> tuple[int | None, int | None]:
-    """In share groups partitions do not move between owners."""
-    question = draft.answer.question
-    if question is None or draft.missing is not None or draft.group_type == GroupType.SHARE:
-        return None, None
-    before = owners_by_place(question.base, question.counts)
-    now = owners_by_place(question.recorded, question.counts)
-    made = moves_made(Owners(before, now))
-    if len(question.topics_of_class) > 1:
-        return made, None
-    return made, moves_needed(before, len(question.inputs.members))
-
-
-def checks_of(draft: Draft, recorded: RecordedAssignment, numbers: Numbers, facts: Facts) -> Iterator[Check]:
-    """Texts are made only if the numbers show a problem."""
-    is_share = draft.group_type == GroupType.SHARE
-    is_fine = not (numbers.num_owned_twice or numbers.num_nonexistent or numbers.num_unsubscribed)
-    most = most_owners(draft, recorded)
-    yield Check(CheckName.VALID, True) if is_fine else check_texts.valid(recorded, most)
-    yield complete(recorded, numbers)
-    if draft.answer.question is not None and not is_share:
-        yield from even(draft, recorded, numbers)
-        yield check_texts.static_once([about.group_instance_id for about in draft.answer.question.inputs.abouts])
-    if draft.group_type == GroupType.CONSUMER:
-        yield Check(CheckName.OWNED_ONCE, not draft.faults, "; ".join(draft.faults) or None)
-    rules = rules_of(draft.group_id, facts.rules)
-    if rules and draft.answer.inputs is not None:
-        racks = {
-            name: known[-1].topic.racks for name, known in facts.topics.items() if known[-1].topic.racks is not None
-        }
-        member_racks = [about.rack_id or None for about in draft.answer.inputs.abouts]
-        for rule in rules:
-            yield from check_texts.required_checks(rule, recorded, member_racks, racks)
-
-
-def complete(recorded: RecordedAssignment, numbers: Numbers) -> Check:
-    if not numbers.num_unowned:
-        return check_texts.complete((), numbers.num_unowned is not None)
-    all_ = assignments_of([recorded])
-    unowned = np.flatnonzero((all_.times_owned == 0) & all_.is_subscribed[all_.topic_of_place])
-    return check_texts.complete(check_texts.places_of(recorded, all_, unowned), True)
-
-
-def even(draft: Draft, recorded: RecordedAssignment, numbers: Numbers) -> Iterator[Check]:
-    if draft.answer.assignor == "range":
-        yield check_texts.balanced_by_topic(recorded)
-    elif draft.answer.assignor == "uniform" and numbers.imbalance is not None:
-        is_level = numbers.imbalance <= 1 and len(recorded.topics_of_class) == 1
-        yield Check(CheckName.BALANCED, True) if is_level else check_texts.balance_check(recorded)
-
-
-def confidence(draft: Draft, source: PartitionCountsSource | None, verdict: Verdict) -> Confidence:
-    is_inferred = draft.answer.source == AssignorSource.INFERRED or source == PartitionCountsSource.INFERRED
-    is_inferred |= verdict == Verdict.SAME_UNCONFIRMED
-    return Confidence.LIKELY if is_inferred or draft.missing is not None else Confidence.CERTAIN

@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from schemas.words.assignments import PartitionCountsSource
 from udfs.assignors.questions import Topic
-from udfs.audit.checks.confirm_inputs import ByLog
-from udfs.audit.checks.facts import Facts, KnownTopic
+from udfs.audit.checks.facts import ByLog, Facts, KnownTopic
 from udfs.audit.modern.group import ModernGroup
 from udfs.topics.metadata_hash import group_hash
 

@@ -13,7 +13,7 @@ from schemas.words.records import GroupType
 from udfs.assignors.answers import ASSIGNORS
 from udfs.assignors.groups import AssignorFailed, Numbers, Positions, Rows
 from udfs.assignors.questions import JDKS, NEWEST_PATCH, NEWEST_RELEASE, GroupProtocol, Release, SpecError
-from udfs.audit.checks.comparison import by_member, group_by_topic
+from udfs.audit.checks.results import by_member, group_by_topic
 from udfs.audit.modern.questions import Question, other_orders
 
 BEFORE_4_0_1: Release = (4, 0, 0)

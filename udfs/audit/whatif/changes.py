@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from udfs.assignors.questions import MOST_PARTITIONS, Member, Topic
-from udfs.audit.checks.audit_results import Latest
+from udfs.audit.checks.results import Latest
 
 
 class WrongChange(Exception):

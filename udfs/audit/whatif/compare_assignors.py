@@ -9,8 +9,8 @@ from typing import NamedTuple
 from schemas.words.history import Confidence
 from schemas.words.records import GroupType
 from udfs.assignors.questions import LEADERS, GroupProtocol
-from udfs.audit.checks.audit_results import Latest
 from udfs.audit.checks.facts import Facts
+from udfs.audit.checks.results import Latest
 from udfs.audit.whatif.answers import WhatIfAnswer, answers, changes
 from udfs.audit.whatif.limits import left_out, why_refused
 from udfs.audit.whatif.present import at_present

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from schemas.words.assignments import PartitionCountsSource
 from schemas.words.records import GroupType
 from udfs.assignors.questions import MOST_PARTITIONS, GroupProtocol
-from udfs.audit.checks.audit_results import Latest
 from udfs.audit.checks.facts import Facts
+from udfs.audit.checks.results import Latest
 from udfs.sentences.name_lists import list_names
 
 # From this version on, a subscription can say what the member owns. Clients up to 2.3 and kafka-python write 0.

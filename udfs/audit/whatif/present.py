@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from schemas.words.assignments import PartitionCountsSource
 from udfs.assignors.questions import Topic
-from udfs.audit.checks.audit_results import Latest
 from udfs.audit.checks.facts import Facts, KnownTopic
+from udfs.audit.checks.results import Latest
 
 
 def at_present(latest: Latest, facts: Facts) -> Latest:

@@ -9,8 +9,8 @@ import numpy as np
 
 from udfs.assignors.groups import Codes, Group, group_of
 from udfs.assignors.questions import GroupProtocol, Member, Owned, Spec, Topic, stand_in_id
-from udfs.audit.checks.audit_results import Latest
 from udfs.audit.checks.facts import Facts
+from udfs.audit.checks.results import Latest
 from udfs.audit.whatif.limits import known_id, why_impossible
 
 TopicPartition = tuple[str, int]

@@ -7,9 +7,15 @@ import numpy as np
 import pytest
 
 from udfs.assignors.groups import NOBODY, Rows
-from udfs.audit.checks.audit_results import MOST_DIFFERENCES, Difference
-from udfs.audit.checks.comparison import compare
-from udfs.audit.checks.moves import GONE, Owners, moves_made, moves_needed, owners_by_place
+from udfs.audit.checks.results import (
+    GONE,
+    MOST_DIFFERENCES,
+    Difference,
+    compare,
+    moves_made,
+    moves_needed,
+    owners_by_place,
+)
 
 MEMBERS, TOPICS = ["x", "y", "z"], ["a", "b"]
 Tuples = list[tuple[int, int, int]]
@@ -34,8 +40,6 @@ def test_lists_are_the_same_up_to_the_order_of_each(recorded: Tuples, verdict: s
     # x's list comes to b first and to a in two goes: written, a's partitions stand together behind b's.
     expected = rows([(0, 1, 0), (0, 0, 0), (1, 0, 1), (0, 0, 2)])
     assert compare(MEMBERS, TOPICS, rows(recorded), expected).verdict == verdict
-    without = compare(MEMBERS, TOPICS, rows(recorded), expected, has_order=False).verdict
-    assert without == ("drift" if verdict == "drift" else "same")
 
 
 def test_a_list_in_which_a_topic_comes_twice_is_written_with_its_partitions_together() -> None:
@@ -70,7 +74,7 @@ def test_owners_stand_at_the_places_of_partitions_that_exist() -> None:
 
 def test_what_an_owner_lost_moved_whoever_has_it_now() -> None:
     before, now = np.array([0, 0, 1, GONE, NOBODY]), np.array([0, 1, NOBODY, 1, 0])
-    assert moves_made(Owners(before, now)) == 3
+    assert moves_made(before, now) == 3
 
 
 def test_the_least_of_moves_is_that_of_the_best_balanced_assignment(seed: int) -> None:
@@ -81,7 +85,7 @@ def test_the_least_of_moves_is_that_of_the_best_balanced_assignment(seed: int) -
         before = np.array([random.choice([NOBODY, GONE, *range(members)]) for _ in range(partitions)], np.int64)
         sizes = [partitions // members + (i < partitions % members) for i in range(members)]
         best = min(
-            moves_made(Owners(before, np.array(now, np.int64)))
+            moves_made(before, np.array(now, np.int64))
             for now in product(range(members), repeat=partitions)
             if sorted((now.count(m) for m in range(members)), reverse=True) == sizes
         )

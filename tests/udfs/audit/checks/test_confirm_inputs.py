@@ -13,16 +13,17 @@ from jobs.recomputing.facts import known_topics
 from schemas.contract.tables import TABLES
 from tests.make.tables import filled
 from udfs.assignors.questions import Topic
-from udfs.audit.checks.confirm_inputs import (
+from udfs.audit.checks.facts import (
     ALL_CONFIRMED,
     ByLog,
     Count,
+    Facts,
+    KnownTopic,
     UsedTopic,
     confirmation,
     confirmed_count,
     moments,
 )
-from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.topics.least_partitions import NamedPartitions
 from udfs.topics.partition_counts import named_counts
 

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from udfs.assignors.groups import Rows
-from udfs.audit.checks import check_texts
-from udfs.audit.checks.check_texts import Racks, required_checks
-from udfs.audit.checks.facts import GroupRule
-from udfs.audit.checks.invariants import (
-    InvariantCounts,
-    are_level,
-    are_level_by_topic,
-    are_unsafe,
-    invariant_counts,
+from udfs.audit.checks.assignments import (
+    Racks,
+    RecordedAssignment,
+    balanced,
+    complete,
+    cooperative_safe,
+    required_checks,
+    static_once,
+    valid,
 )
-from udfs.audit.checks.recorded_assignments import UNKNOWN, RecordedAssignment, assignments_of
+from udfs.audit.checks.facts import UNKNOWN, GroupRule
 
 Lists = dict[str, list[tuple[str, int]]]
 
@@ -45,8 +45,16 @@ def recorded(
     )
 
 
-def of_first(result: InvariantCounts) -> dict[str, int]:
-    return {name: int(values[0]) for name, values in vars(result).items()}
+def counted(one: RecordedAssignment) -> dict[str, int | None]:
+    return {
+        "num_partitions": one.num_partitions,
+        "num_unowned": one.num_unowned,
+        "num_owned_twice": one.num_owned_twice(),
+        "num_nonexistent": one.num_nonexistent,
+        "num_unsubscribed": int(one.is_unsubscribed.sum()),
+        "num_idle_members": one.num_idle_members,
+        "imbalance": one.imbalance,
+    }
 
 
 def test_what_is_wrong_with_an_assignment_is_counted() -> None:
@@ -55,7 +63,7 @@ def test_what_is_wrong_with_an_assignment_is_counted() -> None:
         {"x": [("a", 0), ("a", 1), ("a", 7)], "y": [("a", 1), ("b", 0)], "idle": [], "z": [("gone", 0)]},
         {"x": ("a",), "y": ("a",), "idle": ("b",), "z": ("gone",)},
     )
-    assert of_first(invariant_counts(assignments_of([one]))) == {
+    assert counted(one) == {
         "num_partitions": 5,
         "num_unowned": 2,  # a-2, b-1
         "num_owned_twice": 1,  # a-1
@@ -67,8 +75,8 @@ def test_what_is_wrong_with_an_assignment_is_counted() -> None:
 
 
 def test_counts_that_need_unknown_numbers_of_partitions_are_unknown() -> None:
-    result = of_first(invariant_counts(assignments_of([recorded({"a": UNKNOWN, "b": 1}, {"x": [("a", 0), ("b", 0)]})])))
-    assert (result["num_partitions"], result["num_unowned"], result["num_nonexistent"]) == (UNKNOWN,) * 3
+    result = counted(recorded({"a": UNKNOWN, "b": 1}, {"x": [("a", 0), ("b", 0)]}))
+    assert (result["num_partitions"], result["num_unowned"], result["num_nonexistent"]) == (None,) * 3
     assert (result["num_owned_twice"], result["num_idle_members"], result["imbalance"]) == (0, 0, 0)
 
 
@@ -83,7 +91,7 @@ def random_recorded(random: Random) -> RecordedAssignment:
     return recorded(counts, lists, {member: random.choice(pool) for member in members})
 
 
-def slowly_counted(one: RecordedAssignment) -> dict[str, int]:
+def slowly_counted(one: RecordedAssignment) -> dict[str, int | None]:
     names = [[one.topics[t] for t in one.topics_of_class[k]] for k in one.class_of_member.tolist()]
     counts = dict(zip(one.topics, one.counts.tolist(), strict=True))
     has = [
@@ -101,22 +109,21 @@ def slowly_counted(one: RecordedAssignment) -> dict[str, int]:
     for m, listed in enumerate(names):
         spread.setdefault(tuple(listed), []).append(sizes[m])
     return {
-        "num_partitions": UNKNOWN if is_unknown else len(wanted),
-        "num_unowned": UNKNOWN if is_unknown else len(wanted - owners.keys()),
+        "num_partitions": None if is_unknown else len(wanted),
+        "num_unowned": None if is_unknown else len(wanted - owners.keys()),
         "num_owned_twice": sum(times > 1 for times in owners.values()),
-        "num_nonexistent": UNKNOWN if misses else sum(not 0 <= p < counts[name] for _, name, p in has),
+        "num_nonexistent": None if misses else sum(not 0 <= p < counts[name] for _, name, p in has),
         "num_unsubscribed": sum(name not in names[m] for m, name, _ in has),
         "num_idle_members": sum(sizes[m] == 0 for m in range(len(names))),
         "imbalance": max(max(each) - min(each) for each in spread.values()),
     }
 
 
-def test_many_random_assignments_are_counted_as_one_by_one_with_sets(seed: int) -> None:
+def test_random_assignments_are_counted_as_with_sets(seed: int) -> None:
     random = Random(seed)
-    many = [random_recorded(random) for _ in range(200)]
-    result = invariant_counts(assignments_of(many))
-    for at, one in enumerate(many):
-        assert {name: int(values[at]) for name, values in vars(result).items()} == slowly_counted(one), one
+    for _ in range(200):
+        one = random_recorded(random)
+        assert counted(one) == slowly_counted(one), one
 
 
 @pytest.mark.parametrize(
@@ -131,8 +138,7 @@ def test_many_random_assignments_are_counted_as_one_by_one_with_sets(seed: int) 
     ],
 )
 def test_sizes_are_level_once_what_is_withheld_is_given(lists: Lists, withheld: int, is_level: bool) -> None:
-    all_ = assignments_of([recorded({"a": 6}, lists)])
-    assert are_level(all_, np.array([withheld])).tolist() == [is_level]
+    assert recorded({"a": 6}, lists).is_level(withheld) == is_level
 
 
 @pytest.mark.parametrize(
@@ -144,8 +150,7 @@ def test_sizes_are_level_once_what_is_withheld_is_given(lists: Lists, withheld: 
     ],
 )
 def test_range_is_level_topic_by_topic(lists: Lists, is_level: bool) -> None:
-    all_ = assignments_of([recorded({"a": 2, "b": 2}, lists)])
-    assert are_level_by_topic(all_).tolist() == [is_level]
+    assert recorded({"a": 2, "b": 2}, lists).is_level_by_topic == is_level
 
 
 def test_what_another_member_claims_may_not_be_given_away() -> None:
@@ -153,9 +158,8 @@ def test_what_another_member_claims_may_not_be_given_away() -> None:
     one = recorded({"a": 4}, {"x": [("a", 0)], "y": [("a", 1), ("a", 2)], "z": []})
     # a-0 stays, a-1 is claimed by x alone, a-2 by y and z, a-3 by z and given to nobody.
     claims = rows_of({"x": [("a", 0), ("a", 1)], "y": [("a", 2)], "z": [("a", 2), ("a", 3)]}, members, topics)
-    all_ = assignments_of([one])
-    assert are_unsafe(all_, claims).tolist() == [False, True, False]
-    assert check_texts.cooperative_safe(one, claims).detail == "assigned before its owner gave it up: a-1"
+    assert one.unsafe(claims).tolist() == [False, True, False]
+    assert cooperative_safe(one, one.unsafe(claims)).detail == "assigned before its owner gave it up: a-1"
 
 
 def test_checks_name_what_they_detected() -> None:
@@ -164,14 +168,16 @@ def test_checks_name_what_they_detected() -> None:
         {"x": [("a", 0), ("a", 1), ("a", 9)], "y": [("a", 1), ("b", 0)]},
         {"x": ("a", "b"), "y": ("a",)},
     )
-    result = check_texts.valid(one)
-    assert not result.is_ok
-    assert result.detail == "not subscribed by its member: b-0; does not exist: a-9; owned twice: a-1"
-    assert check_texts.complete([("a", p) for p in range(5)], True).detail == "no member has a-0, a-1, a-2 and 2 more"
-    assert check_texts.complete([], False).is_ok is None
-    assert check_texts.balance_check(one).is_ok is None
-    assert check_texts.static_once(["i", None, "i", None, "j"]).detail == "group.instance.id i is that of two members"
-    assert check_texts.static_once(["i", None, None]).is_ok
+    assert valid(one).detail == "not subscribed by its member: b-0; does not exist: a-9; owned twice: a-1"
+    # a-3 waits for its owner.
+    assert complete(one, np.array([3])).detail == "no member has a-2, a-4"
+    assert complete(recorded({"a": 7}, {"x": []}), np.array([], np.int64)).detail == (
+        "no member has a-0, a-1, a-2 and 4 more"
+    )
+    assert complete(recorded({"a": UNKNOWN}, {"x": []}), np.array([], np.int64)).is_ok is None
+    assert balanced(one).is_ok is None
+    assert static_once(["i", None, "i", None, "j"]).detail == "group.instance.id i is that of two members"
+    assert static_once(["i", None, None]).is_ok
 
 
 def test_settings_ask_for_checks_of_their_own() -> None:

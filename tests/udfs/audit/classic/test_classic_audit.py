@@ -21,8 +21,9 @@ from tests.builders.groups.classic_audit_rows import (
 from tests.builders.groups.classic_log import at, tombstone, value
 from tests.builders.groups.stored_states import again, texts_of
 from udfs.arrays.arrow_schema import table_schema
-from udfs.audit.checks.audit_results import Check, Difference
+from udfs.audit.checks.assignments import Check
 from udfs.audit.checks.facts import Facts, GroupRule
+from udfs.audit.checks.results import Difference
 from udfs.audit.classic import state
 from udfs.audit.classic_audit import ClassicAudit
 

@@ -15,8 +15,8 @@ from tests.builders.groups.altered_generations import ALTERATIONS, double, drop
 from tests.builders.groups.classic_lives import Life, facts_of, lived, random_lives, records, table
 from tests.udfs.assignors.client.test_client_assignors import JARS
 from udfs.assignors.questions import LEADERS, Release
-from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts
+from udfs.audit.checks.results import AuditRow
 from udfs.audit.classic.variants import GENERATIONS_SINCE, LINES
 from udfs.audit.classic_audit import ClassicAudit
 

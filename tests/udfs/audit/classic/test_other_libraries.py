@@ -9,7 +9,8 @@ import pytest
 from schemas.words.assignments import AuditReason, CheckName, Verdict
 from tests.builders.groups.classic_audit_rows import facts, member, only, sticky_data
 from tests.builders.groups.classic_log import value
-from udfs.audit.checks.audit_results import AuditRow, Check, Difference
+from udfs.audit.checks.assignments import Check
+from udfs.audit.checks.results import AuditRow, Difference
 
 Row = dict[str, Any]
 COOPERATIVE = "cooperative-sticky"

@@ -11,8 +11,8 @@ from tests.builders.groups.classic_lives import records
 from tests.builders.groups.stale_leaders import assigned_of, life
 from tests.builders.groups.stored_states import again
 from udfs.assignors.questions import LEADERS, Topic
-from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts, KnownTopic
+from udfs.audit.checks.results import AuditRow
 from udfs.audit.classic_audit import ClassicAudit
 
 pytestmark = pytest.mark.broker

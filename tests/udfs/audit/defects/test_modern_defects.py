@@ -22,8 +22,8 @@ from tests.builders.groups.target_log import (
     pattern,
     target,
 )
-from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts
+from udfs.audit.checks.results import AuditRow
 
 TOPICS = ["orders", "payments"]
 FACTS = known(orders=6, payments=6)

@@ -4,7 +4,7 @@ import pytest
 
 from schemas.words.assignments import Verdict
 from tests.builders.groups.target_log import ORDERS, SIX, TargetLog, about, audit, completed, epoch, known, left, target
-from udfs.audit.checks.audit_results import AuditRow
+from udfs.audit.checks.results import AuditRow
 
 FACTS = known(orders=6)
 

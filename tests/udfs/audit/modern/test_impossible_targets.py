@@ -19,8 +19,8 @@ from tests.builders.groups.target_log import (
 )
 from udfs.assignors.groups import Rows
 from udfs.audit import modern_targets
-from udfs.audit.checks.audit_results import AuditRow
 from udfs.audit.checks.facts import Facts
+from udfs.audit.checks.results import AuditRow
 from udfs.audit.infer_topic_names import names_by_id
 from udfs.audit.modern import variants
 from udfs.audit.modern.questions import Question

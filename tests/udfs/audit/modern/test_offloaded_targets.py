@@ -18,7 +18,7 @@ from tests.kafka.records.dump_log import dumped_records, in_our_words
 from tests.kafka.releases import KAFKA_4_3
 from tests.make.log import decoded, write
 from tests.oracles.assignors.kafka_assignors import newer_java, server_answers
-from udfs.audit.checks.audit_results import AuditRow
+from udfs.audit.checks.results import AuditRow
 from udfs.audit.modern_audit import ModernAudit
 
 pytestmark = pytest.mark.broker

@@ -23,7 +23,7 @@ from tests.builders.groups.target_log import (
     verdicts,
 )
 from udfs.assignors.questions import Topic
-from udfs.audit.checks.audit_results import AuditRow
+from udfs.audit.checks.results import AuditRow
 from udfs.topics.metadata_hash import group_hash
 
 

@@ -8,8 +8,8 @@ import pytest
 from schemas.words.assignments import PartitionCountsSource
 from tests.udfs.audit.whatif.test_what_if import by_choice, latest, numbers, what_if
 from udfs.assignors.questions import Topic
-from udfs.audit.checks.audit_results import Latest
 from udfs.audit.checks.facts import Facts, KnownTopic
+from udfs.audit.checks.results import Latest
 from udfs.audit.whatif.present import at_present
 
 RACKS = (("r1",), ("r2",), ("r1",))

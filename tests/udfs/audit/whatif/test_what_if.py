@@ -13,8 +13,8 @@ from tests.builders.assignors.server_cases import random_share_spec, random_spec
 from tests.oracles.assignors.what_ifs import expected, kafka_in_the_end
 from udfs.assignors.groups import AssignorFailed
 from udfs.assignors.questions import GroupProtocol, Member, Topic
-from udfs.audit.checks.audit_results import Latest
 from udfs.audit.checks.facts import Facts, KnownTopic
+from udfs.audit.checks.results import Latest
 from udfs.audit.whatif.answers import answers
 from udfs.audit.whatif.compare_assignors import WhatIf, what_ifs
 from udfs.audit.whatif.questions import Question
