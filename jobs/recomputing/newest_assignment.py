@@ -8,7 +8,7 @@ from jobs.replaying.task.warehouse_state import PROGRESS
 from udfs.audit.checks.facts import Facts
 from udfs.audit.checks.results import Latest
 from udfs.audit.classic.state import latest
-from udfs.audit.modern.latest_assignment import latest_of_group
+from udfs.audit.modern.questions import latest_of_group
 from udfs.audit.states import GroupStates
 from udfs.topics.partition_codes import TopicCodes
 from udfs.topics.partition_counts import named_counts

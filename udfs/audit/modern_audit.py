@@ -12,9 +12,8 @@ from udfs.audit.checks.facts import Facts
 from udfs.audit.checks.results import AuditRow, Latest, Trial
 from udfs.audit.checks.rows import audit_row, judged
 from udfs.audit.defects.upgrade_defects import with_upgrade_defects
-from udfs.audit.modern.group import ModernGroup
-from udfs.audit.modern.latest_assignment import latest_of_group
-from udfs.audit.modern.notes import COMPLETIONS, follow
+from udfs.audit.modern.group import COMPLETIONS, ModernGroup, follow
+from udfs.audit.modern.questions import latest_of_group
 from udfs.audit.modern.rows import TargetResult
 from udfs.audit.modern_targets import target_result
 from udfs.groups.readers.classic_columns import TYPE as CLASSIC_TYPE

@@ -9,18 +9,25 @@ import numpy as np
 from schemas.words.assignments import AssignorSource, PartitionCountsSource, Verdict
 from schemas.words.records import GroupType
 from udfs.assignors.groups import Rows
-from udfs.assignors.questions import MOST_PARTITIONS
-from udfs.audit.checks.facts import REPRODUCED, Confirmation, Facts, UsedTopic, confirmation, most_believed
+from udfs.audit.checks.facts import REPRODUCED, Confirmation, Facts, UsedTopic, confirmation
 from udfs.audit.checks.results import GONE, Trial
 from udfs.audit.defects.find_defects import defect_of_target
 from udfs.audit.defects.registry import TARGET_DEFECTS
-from udfs.audit.modern.assignor_votes import most_voted
-from udfs.audit.modern.earlier_inputs import Earlier, earlier_inputs
 from udfs.audit.modern.group import ModernGroup, Newest
-from udfs.audit.modern.questions import MemberInputs, Question, Unanswerable, member_inputs, question, seen_of
-from udfs.audit.modern.recorded_targets import recorded_targets
+from udfs.audit.modern.questions import (
+    Earlier,
+    MemberInputs,
+    Question,
+    SubscribedTopics,
+    Unanswerable,
+    earlier_inputs,
+    member_inputs,
+    most_voted,
+    question_of,
+    recorded_targets,
+)
 from udfs.audit.modern.rows import Answer, TargetResult, verdict_of
-from udfs.audit.modern.subscribed_topics import SubscribedTopics, findings
+from udfs.audit.modern.topics import topics_to_try
 from udfs.audit.modern.variants import (
     BUILT_IN,
     Outcome,
@@ -32,12 +39,8 @@ from udfs.audit.modern.variants import (
     variants,
 )
 from udfs.groups.modern.record_handlers import on_target_epoch
-from udfs.groups.readers.recorded_lists import join_lists
 from udfs.groups.readers.records import Record
 from udfs.topics.partition_codes import TopicCodes
-
-# More partitions than any topic has: a garbage record would only fill the memory.
-MOST_INFERRED = 200_000
 
 
 def completed_epoch(group: ModernGroup, record: Record) -> int | None:
@@ -80,7 +83,7 @@ def target_result(
             trial=None if is_no_trial(answer, known_defect) else trial_of(group, answer, facts),
         )
         remember(group, record, evidence, answer)
-    complete(group, epoch)
+    group.complete(epoch)
     return result
 
 
@@ -95,15 +98,6 @@ def trial_of(group: ModernGroup, answer: Answer, facts: Facts) -> Trial:
     trial.is_any_listed = group.group_type in facts.custom_listed
     trial.is_listed = answer.source != AssignorSource.VOTES and group.group_type in facts.custom_default
     return trial
-
-
-def complete(group: ModernGroup, epoch: int) -> None:
-    group.base = dict(group.targets)
-    group.drop_inputs(epoch)
-    group.watch.forget()
-    group.is_converted = False
-    group.settle()
-    group.operation.first_target_offset = group.operation.bump_offset = None
 
 
 def answer_of(group: ModernGroup, epoch: int, record: Record, codes: TopicCodes, facts: Facts) -> Answer:
@@ -144,8 +138,8 @@ def no_answer(inputs: MemberInputs | None, group: ModernGroup, codes: TopicCodes
 def carried_over(
     group: ModernGroup, inputs: MemberInputs, record: Record, metadata_hash: int | None, codes: TopicCodes, facts: Facts
 ) -> Answer:
-    subscribed = next(topics_to_try(group, inputs, record, metadata_hash, codes, facts))
-    question = asking(group, inputs, subscribed, codes)
+    subscribed = next(topics_to_try(group, inputs, record.time, metadata_hash, codes, facts))
+    question = question_of(group, inputs, subscribed, codes)
     confirmed = confirmation_of(subscribed, question, record, facts)
     why = "the group changed to this protocol here, and its classic assignment was copied; no assignor ran"
     return Answer(
@@ -190,10 +184,10 @@ def outcome_of(
     group: ModernGroup, inputs: MemberInputs, record: Record, metadata_hash: int | None, codes: TopicCodes, facts: Facts
 ) -> Answer:
     names, source = asked(group, inputs, facts)
-    topics = topics_to_try(group, inputs, record, metadata_hash, codes, facts)
+    topics = topics_to_try(group, inputs, record.time, metadata_hash, codes, facts)
     reason = why_unknown(group, names[0])
     if reason is not None and (subscribed := next(topics, None)) is not None:
-        question = asking(group, inputs, subscribed, codes)
+        question = question_of(group, inputs, subscribed, codes)
         return Answer(
             inputs=inputs,
             question=question,
@@ -205,7 +199,7 @@ def outcome_of(
             confirmation=confirmation_of(subscribed, question, record, facts),
         )
     best = best_of(
-        (asking(group, inputs, subscribed, codes) for subscribed in topics),
+        (question_of(group, inputs, subscribed, codes) for subscribed in topics),
         lambda question: tries(group, question, names, metadata_hash), record, facts,
     )  # fmt: skip
     if best is None:
@@ -290,8 +284,8 @@ def best_of_earlier(of: Earlier, record: Record, codes: TopicCodes, facts: Facts
     if (reason := why_unknown(group, names[0])) is not None:
         raise Unanswerable(reason)
     return best_of(
-        (asking(group, of.inputs, subscribed, codes)
-         for subscribed in topics_to_try(group, of.with_previous, record, group.metadata_hash, codes, facts)),
+        (question_of(group, of.inputs, subscribed, codes)
+         for subscribed in topics_to_try(group, of.with_previous, record.time, group.metadata_hash, codes, facts)),
         lambda question: tries(group, question, names, group.metadata_hash, most_releases=1), record, facts,
     )  # fmt: skip
 
@@ -345,37 +339,6 @@ def tries(
 def has_listed_topics(group: ModernGroup) -> bool:
     """In a record of type 4, which no release from 4.1 on writes."""
     return group.topics is not None and group.topics.assignable is None
-
-
-def topics_to_try(
-    group: ModernGroup, inputs: MemberInputs, record: Record, metadata_hash: int | None, codes: TopicCodes, facts: Facts
-) -> Iterator[SubscribedTopics]:
-    partitions = join_lists((*inputs.after, *inputs.before)).partitions
-    most = min(MOST_INFERRED, most_believed(len(partitions)))
-    if len(partitions) and (partitions.min() < 0 or partitions.max() > most):
-        raise Unanswerable("a target has a partition that no topic has")
-    key = (metadata_hash, inputs.names)
-    if group.confirmed is not None and group.confirmed[0] == key:
-        yield group.confirmed[1]
-        return
-    for subscribed in findings(group, metadata_hash, seen_of(group, inputs, codes, record.time), facts):
-        if any(topic.partitions < 0 for topic in subscribed.topics):
-            raise Unanswerable("a record gives a topic fewer than 0 partitions")
-        if sum(topic.partitions for topic in subscribed.topics) > MOST_PARTITIONS:
-            raise Unanswerable("more partitions than a cluster has")
-        if subscribed.source == PartitionCountsSource.METADATA_HASH:
-            group.confirmed = key, subscribed
-        yield subscribed
-
-
-def asking(group: ModernGroup, inputs: MemberInputs, subscribed: SubscribedTopics, codes: TopicCodes) -> Question:
-    assignable = None
-    if group.group_type == GroupType.SHARE and (group.topics is not None or group.metadata_hash is not None):
-        listed = group.topics
-        assignable = {} if listed is None else {
-            topic.name: partitions for topic, partitions in zip(listed.topics, listed.assignable or (), strict=True)
-        }  # fmt: skip
-    return question(inputs, subscribed, codes, assignable, group.base)
 
 
 def remember(group: ModernGroup, record: Record, evidence: int, answer: Answer) -> None:

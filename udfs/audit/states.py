@@ -10,8 +10,7 @@ from schemas.words.history import TaskRole
 from udfs.audit.checks.results import Trial
 from udfs.audit.classic.generations import KEPT, Generation
 from udfs.audit.classic.state import Before
-from udfs.audit.modern.group import ModernGroup
-from udfs.audit.modern.owner_watch import Watch
+from udfs.audit.modern.group import ModernGroup, Watch
 from udfs.audit.upgrades.member_records import ClassicMemberSummary, ClassicValueSummary
 from udfs.audit.upgrades.progress_state import State
 from udfs.groups.readers.client_libraries import ANY_LIBRARY

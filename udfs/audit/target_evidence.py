@@ -7,13 +7,13 @@ from typing import Any
 from schemas.records.registry import types_of
 from schemas.words.records import GroupType
 from udfs.audit.checks.facts import Facts
-from udfs.audit.counted_names import Reign
-from udfs.audit.infer_topic_names import TargetNames
 from udfs.audit.modern.group import ModernGroup
-from udfs.audit.modern.questions import Unanswerable, member_inputs, seen_of
+from udfs.audit.modern.questions import Unanswerable, member_inputs
 from udfs.audit.modern.rows import TargetResult
+from udfs.audit.modern.topics import MOST_INFERRED, seen_of
 from udfs.audit.modern_audit import ModernAudit
-from udfs.audit.modern_targets import MOST_INFERRED, complete, completed_epoch
+from udfs.audit.modern_targets import completed_epoch
+from udfs.audit.topic_names import Reign, TargetNames
 from udfs.groups.readers.classic_columns import TYPE as CLASSIC_TYPE
 from udfs.groups.readers.records import Record
 
@@ -73,5 +73,5 @@ class TargetEvidence(ModernAudit):
                     reign=Reign(record.time) if is_all and record.time is not None else None,
                 )
             )
-        complete(group, epoch)
+        group.complete(epoch)
         return None

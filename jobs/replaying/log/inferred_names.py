@@ -1,5 +1,5 @@
 """Infers topic names that no record and no snapshot contains, from what groups were assigned (see
-udfs.audit.infer_topic_names).
+udfs.audit.topic_names).
 
 The proof of a name may be in any offsets partition. So if an id has no name, all partitions are read, including records
 of earlier runs.
@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.replaying.log.partition import GROUP_TABLES, PartitionLog
-from udfs.audit.infer_topic_names import ReadCommitted, TargetNames, names_by_id
 from udfs.audit.target_evidence import TargetEvidence
+from udfs.audit.topic_names import ReadCommitted, TargetNames, names_by_id
 from udfs.topics.names import Sighting
 
 TARGETS, TOPIC_IDS = "target_assignment_members", ("topic_partitions", "topic_id")

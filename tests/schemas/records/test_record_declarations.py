@@ -5,7 +5,7 @@ from schemas.contract.tables import TABLES
 from schemas.records.registry import GROUP_TYPES, REGISTRY, types_by_group_type, types_of
 from schemas.words.records import GroupType
 from udfs.audit import modern_audit
-from udfs.audit.modern import notes as audit_notes
+from udfs.audit.modern import group as audit_notes
 from udfs.decoding.decoded import CONTROL
 from udfs.groups import fold
 from udfs.groups.modern import notes as replay_notes

@@ -1,6 +1,7 @@
 """Names of topic ids by numbers of partitions, against a slow search of all pairings."""
 
-from itertools import permutations
+from collections.abc import Sequence
+from itertools import chain, permutations
 from random import Random
 
 import numpy as np
@@ -9,10 +10,16 @@ import pytest
 
 from schemas.words.history import Confidence, TopicSource
 from tests.builders.groups.target_log import TargetLog, about, completed, dead, epoch, target, topic_id
-from udfs.audit.counted_names import MOST_TRIED, CommittedPartitions, CountedTarget, Reign, committed_partitions
-from udfs.audit.counted_names import common_names as common_names_of
-from udfs.audit.infer_topic_names import InferredName, TargetNames, names_by_id
 from udfs.audit.target_evidence import TargetEvidence
+from udfs.audit.topic_names import (
+    MOST_TRIED,
+    CommittedPartitions,
+    InferredName,
+    Reign,
+    TargetNames,
+    committed_partitions,
+    names_by_id,
+)
 
 SECOND = 1_000_000
 # Long after the targets of these tests.
@@ -184,34 +191,40 @@ def test_names_are_those_that_all_pairings_of_a_slow_search_have(rng: np.random.
         ids = random.sample("vwxyz", random.randint(1, len(words)))
         counts = {each: random.randint(1, 6) for each in ids}
         least = {name: random.choice([0, *range(1, 7)]) for name in words}
-        possible = {each: random.sample(words, random.randint(1, len(words))) for each in ids}
+        possible: dict[str, Sequence[str]] = {each: random.sample(words, random.randint(1, len(words))) for each in ids}
+        if any(len(some) == 1 for some in possible.values()):
+            # Named without any number.
+            continue
         pairings = [
             dict(zip(ids, some, strict=True))
             for some in permutations(words, len(ids))
-            if {name for name in words if least[name]} <= {*some}
+            if {name for name in {*chain(*possible.values())} if least[name]} <= {*some}
             and all(
                 name in possible[each] and least[name] <= counts[each] for each, name in zip(ids, some, strict=True)
             )
         ]
         common = {each: {of[each] for of in pairings} for each in ids}
         slow = {each: next(iter(some)) for each, some in common.items() if len(some) == 1}
-        of = CountedTarget(
-            tuple(counts.items()), tuple((each, tuple(some)) for each, some in possible.items()), tuple(least.items())
-        )
-        assert common_names_of(of) == (slow if pairings else None)
+        result = named([target_names(counts, possible)], whole_topics(**least, other=1))
+        # Of what they leave, one name may be the only one.
+        counted = {each: of.name for each, of in result.items() if of.source == TopicSource.PARTITION_COUNTS}
+        assert counted == slow
         decided += bool(slow)
     assert decided > 30
 
 
+def target_names(counts: dict[str, int], possible: dict[str, Sequence[str]]) -> TargetNames:
+    listed = tuple((each, tuple(some)) for each, some in possible.items())
+    return TargetNames(tuple({*chain(*possible.values())}), tuple(counts.items()), listed, None, True, 0, Reign(0))
+
+
 def test_the_work_for_one_target_is_bounded() -> None:
     ids, words = [f"i{each}" for each in range(12)], tuple(f"n{each}" for each in range(12))
-    # Only the last one has a single name, and all the others have too many pairings to say so.
+    # Only the last one has a single name, and all the others have too many pairings to say anything.
     possible = dict.fromkeys(ids, words) | {ids[-1]: ("gone",)}
-    of = CountedTarget(
-        tuple((each, 1) for each in ids), tuple(possible.items()), (*((name, 1) for name in words), ("gone", 0))
-    )
     assert MOST_TRIED < 12**5
-    assert common_names_of(of) == {}
+    result = names([target_names(dict.fromkeys(ids, 1), possible)], whole_topics(**dict.fromkeys(words, 1)))
+    assert result == {ids[-1]: "gone"}
 
 
 def test_a_reign_without_an_end_takes_the_newest_commits() -> None:

@@ -1,26 +1,41 @@
 """A consumer, share or streams group as its coordinator had it when it computed an assignment: the members in order,
-what each subscribed to, and the targets of the previous epoch."""
+what each subscribed to, and the targets of the previous epoch; with what an audit notes of each record of types 3 to
+22, and signs of known defects."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from schemas.records.registry import types_of
+from schemas.words.records import GroupType
+from udfs.assignors.java.maps import room_of_put
 from udfs.audit.checks.results import Trial
-from udfs.audit.modern.owner_watch import Change, Watch, all_partitions, watch_changes
-from udfs.groups.readers.modern_values import About, Topics
-from udfs.groups.readers.recorded_lists import ByRole
+from udfs.audit.defects.member_records import record_defects
+from udfs.groups.modern.record_handlers import HANDLERS, Had
+from udfs.groups.readers.modern_values import UNRELEASED, About, Current, GroupEpoch, Topics
+from udfs.groups.readers.recorded_lists import ByRole, partitions_of
 from udfs.groups.readers.records import Record
 from udfs.groups.states.modern import CoordinatorGroup, Member
+from udfs.topics.least_partitions import UNKNOWN
+from udfs.topics.partition_codes import TopicCodes
 
 BEGINS_LATER = "the group's first records are missing"
 HAS_HOLE = "records of this epoch are missing"
 HAS_GAP = "records are missing between group epochs {} and {}"
-
-
+# The first epoch that is written; and the first from 4.3 on, which hashes topics.
+FIRST_EPOCH, FIRST_EPOCH_HASHED = 1, 2
+TARGET_TYPES = types_of("target_assignment_members")
+COMPLETIONS = types_of("target_assignment_metadata")
 # Inputs that are kept since the newest target: of the newest so many epochs, and of fewer if all of them together have
 # more members than this. Those of the newest epoch are kept in any case.
 MOST_INPUTS = 32
 MOST_INPUT_MEMBERS = 100_000
+MOST_FAULTS = 10
+
+
+def all_partitions(*shares: ByRole) -> frozenset[int]:
+    """All partitions of them. Streams groups have none."""
+    return frozenset().union(*(partitions_of(share).tps for share in shares))
 
 
 class Inputs(NamedTuple):
@@ -50,6 +65,36 @@ class Newest(NamedTuple):
     topics: Mapping[str, tuple[int, str | None]]
     # Why nothing can be computed.
     reason: str | None
+
+
+class Change(NamedTuple):
+    """A member's type 5 record in an operation: its previous subscription, and the static member that it replaces."""
+
+    before: About | None
+    replaced: About | None
+
+
+@dataclass
+class Watch:
+    """Who owns what, and signs of known defects in records of members."""
+
+    # It follows from what the members have, so it need not be stored.
+    owners: dict[int, set[str]] = field(default_factory=dict)
+    # Static ids that members changed, by the member that had them.
+    renamed: dict[str, str] = field(default_factory=dict)
+    # Since the newest target: issues, and partitions that two members owned at the same time.
+    issues: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    def move(self, member_id: str, had: Iterable[int], has: Iterable[int]) -> None:
+        for tp in had:
+            self.owners.get(tp, set()).discard(member_id)
+        for tp in has:
+            self.owners.setdefault(tp, set()).add(member_id)
+
+    def note(self, issue: str | None) -> None:
+        if issue is not None and issue not in self.issues:
+            self.issues.append(issue)
 
 
 @dataclass(slots=True)
@@ -139,6 +184,18 @@ class ModernGroup(CoordinatorGroup):
             self.keep_inputs()
         self.operation.has_returned = False
 
+    def complete(self, epoch: int) -> None:
+        """The target of this epoch is there."""
+        self.base = dict(self.targets)
+        kept = [each for each in self.inputs if each.epoch > epoch]
+        self.is_cut = self.is_cut and bool(kept) and len(kept) == len(self.inputs)
+        self.inputs = kept
+        self.watch.issues.clear()
+        self.watch.faults.clear()
+        self.is_converted = False
+        self.settle()
+        self.operation.first_target_offset = self.operation.bump_offset = None
+
     def keep_inputs(self) -> None:
         """Of epochs that may still get a target."""
         if self.epoch is None or (self.target_epoch is not None and self.epoch <= self.target_epoch):
@@ -161,25 +218,27 @@ class ModernGroup(CoordinatorGroup):
             del self.inputs[0]
             self.is_cut = True
 
-    def drop_inputs(self, epoch: int) -> None:
-        """The target of this epoch is there."""
-        kept = [each for each in self.inputs if each.epoch > epoch]
-        self.is_cut = self.is_cut and bool(kept) and len(kept) == len(self.inputs)
-        self.inputs = kept
-
     def look(self) -> None:
         """Looks at the subscriptions in this operation. If earlier records are missing, they prove nothing."""
-        if self.operation.changes and self.missing is None:
-            watch_changes(self.watch, self.operation.changes, self.abouts, self.operation.bump_offset is not None)
+        watch, is_bumped = self.watch, self.operation.bump_offset is not None
+        abouts = self.abouts if self.operation.changes and self.missing is None else {}
+        for member_id, (before, replaced) in self.operation.changes.items():
+            now = abouts.get(member_id)
+            if now is None:
+                continue
+            watch.note(record_defects.kept_pattern(now))
+            watch.note(record_defects.cleared_pattern(before, now, is_bumped))
+            watch.note(record_defects.changed_assignor(replaced, now, is_bumped))
+            watch.note(record_defects.classic_alone(replaced, now, list(abouts.values())))
+            if before is None:
+                watch.note(record_defects.inherited_instance(watch.renamed, member_id, now, abouts))
+            elif before.group_instance_id not in (None, now.group_instance_id):
+                watch.renamed[str(before.group_instance_id)] = member_id
         self.operation.changes.clear()
 
     @property
     def abouts(self) -> dict[str, About | None]:
         return {member_id: member.about for member_id, member in self.members.items()}
-
-    def epoch_of(self, member_id: str) -> int | None:
-        member = self.members.get(member_id)
-        return None if member is None else member.epoch
 
     def inputs_of(self, epoch: int) -> Inputs | None:
         """The group at an earlier epoch; None: the group is still at this one, or it is not known."""
@@ -229,3 +288,125 @@ class ModernGroup(CoordinatorGroup):
         """Targets before this computation's own records."""
         targets = {**self.targets, **self.operation.replaced}
         return {member_id: target for member_id, target in targets.items() if target is not None}
+
+
+# Notes: the group after the record, the record, and what the record replaced. Its type depends on that of the record:
+# the handler of the same type returns it.
+Note = Callable[[ModernGroup, Record, Any, TopicCodes], None]
+
+
+def follow(group: ModernGroup, record: Record, codes: TopicCodes) -> None:
+    """Follows any record except those that complete a target."""
+    group.begin(record)
+    if record.type in TARGET_TYPES and record.value is not None:
+        if group.operation.first_target_offset is None or not group.operation.replaced:
+            group.operation.first_target_offset = record.offset
+    else:
+        # The copy of a static member's target is separate from the targets of a computation.
+        group.operation.replaced.clear()
+    before = HANDLERS[record.type](group, record)
+    NOTES[record.type](group, record, before, codes)
+
+
+def note_group(group: ModernGroup, record: Record, before: GroupEpoch | None, _: TopicCodes) -> None:
+    value: GroupEpoch | None = record.value
+    if value is None:
+        return
+    if before is None:
+        # If records are missing, a group may first appear at its second epoch, with one member and no target.
+        last_first = FIRST_EPOCH if value.metadata_hash is None else FIRST_EPOCH_HASHED
+        if value.epoch <= last_first and len(group.members) <= 1 and not group.targets:
+            group.missing = None
+    elif value.epoch == before.epoch + 1:
+        # What compaction leaves is complete at the end of the log: there, records follow each other.
+        group.missing = None if group.missing == BEGINS_LATER else group.missing
+    elif value.epoch > before.epoch + 1 and group.missing in (None, BEGINS_LATER):
+        group.missing = HAS_GAP.format(before.epoch, value.epoch)
+    group.operation.bump_offset = record.offset
+    group.keep_inputs()
+
+
+def note_member(group: ModernGroup, record: Record, had: Had, _: TopicCodes) -> None:
+    member_id = str(record.member)
+    about: About | None = record.value
+    if about is None:
+        group.watch.move(member_id, all_partitions(had.assigned, had.pending), ())
+        if had.about is not None and had.about.group_instance_id is not None:
+            group.operation.departed[had.about.group_instance_id] = member_id, had.about
+        return
+    old_id, old = group.operation.departed.get(about.group_instance_id or "", (None, None))
+    note_put(group, member_id, had)
+    group.operation.changes.setdefault(member_id, Change(had.about, old))
+    group.operation.has_returned |= old_id is not None and had.about is None
+    if old_id in group.base and member_id not in group.base:
+        # The static member came back under another member id and still has what it had.
+        group.base[member_id] = group.base.pop(old_id)
+
+
+def note_put(group: ModernGroup, member_id: str, had: Had) -> None:
+    is_new = had.member is None
+    group.operation.room = max(group.operation.room, room_of_put(len(group.members) - is_new))
+    if is_new:
+        group.operation.joined.append(member_id)
+
+
+def note_target(group: ModernGroup, record: Record, before: ByRole | None, _: TopicCodes) -> None:
+    if record.value is not None:
+        group.operation.replaced.setdefault(str(record.member), before)
+
+
+def note_current(group: ModernGroup, record: Record, had: Had, codes: TopicCodes) -> None:
+    member_id, current = str(record.member), record.value
+    before = all_partitions(had.assigned, had.pending)
+    if current is not None or had.member is not None:
+        note_put(group, member_id, had)
+    now = frozenset() if current is None else all_partitions(current.assigned, current.pending)
+    group.watch.move(member_id, before, now)
+    if current is not None and group.group_type == GroupType.CONSUMER and group.missing is None:
+        note_gained(group, member_id, current, now - before, codes)
+        note_needs(group, member_id, current, had.about, codes)
+
+
+def note_gained(
+    group: ModernGroup, member_id: str, current: Current, gained: frozenset[int], codes: TopicCodes
+) -> None:
+    watch = group.watch
+    for tp in sorted(gained):
+        for other in sorted(watch.owners[tp] - {member_id}):
+            member = group.members.get(other)
+            if member is not None and len(watch.faults) < MOST_FAULTS:
+                watch.faults.append(f"{codes.partition_text(tp)}: owned by {other} and {member_id} at once")
+                watch.note(record_defects.owned_twice(current.epoch, member.epoch))
+
+
+def note_needs(group: ModernGroup, member_id: str, current: Current, about: About | None, codes: TopicCodes) -> None:
+    """A state that is inferred proves no defect."""
+    names = [codes.topics[code][0] for code in set(partitions_of(current.assigned).topics.tolist())]
+    group.watch.note(record_defects.unsubscribed_defect(names, about))
+    if current.state == UNRELEASED and not current.is_state_inferred:
+        missing = all_partitions(group.targets.get(member_id, {})) - all_partitions(current.assigned)
+        owners = [owner for tp in missing for owner in group.watch.owners.get(tp) or (None,)]
+        group.watch.note(record_defects.waits_for_itself(current.state, owners, member_id))
+
+
+def note_topics(group: ModernGroup, record: Record, _: object, __: TopicCodes) -> None:
+    value: Topics | None = record.value
+    if value is not None:
+        named = (topic for topic in value.topics if topic.topic_id and topic.name not in ("", UNKNOWN))
+        group.names.update({str(topic.topic_id): topic.name for topic in named})
+
+
+def note_nothing(_: ModernGroup, __: Record, ___: object, ____: TopicCodes) -> None:
+    """The group itself has all that is needed."""
+
+
+# Without the epochs of targets, which end a computation. Nor topologies: tasks cannot be recomputed.
+NOTES_OF_TABLES: Mapping[str, Note] = {
+    "group_metadata": note_group,
+    "group_partition_metadata": note_topics,
+    "group_member_metadata": note_member,
+    "target_assignment_members": note_target,
+    "current_member_assignments": note_current,
+    "group_regular_expressions": note_nothing,
+}
+NOTES = {number: note for table, note in NOTES_OF_TABLES.items() for number in types_of(table)}

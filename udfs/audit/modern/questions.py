@@ -1,30 +1,51 @@
-"""The input of a coordinator's assignor at a target epoch as arrays, and the result by the records."""
+"""The question that a coordinator asks its assignor at a target epoch, as arrays, and the result by the records.
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+Most targets are computed from the group as it is. From 4.5 on an assignor may run beside the coordinator (KIP-1263),
+with inputs that were copied when it began, some epochs before the target is written. The record shows what has changed
+since then: members that left have no target, a static member that came back under another id gets the target of the one
+that it replaced, and members that joined have no target yet.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice, permutations, product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from schemas.words.assignments import PartitionCountsSource
+from schemas.words.history import TaskRole
+from schemas.words.records import GroupType
 from udfs.assignors.groups import Codes, Group, Numbers, Positions, Rows, each_once
 from udfs.assignors.java.maps import JavaSet, Keys, no_order, string_hashes, timeline_walked, walked
-from udfs.assignors.questions import Release
-from udfs.audit.checks.results import GONE
-from udfs.audit.modern.group import ModernGroup
-from udfs.audit.modern.subscribed_topics import SubscribedTopics, TargetSubscriptions
+from udfs.assignors.questions import Member, Owned, Release, Topic
+from udfs.audit.checks.assignments import RecordedAssignment
+from udfs.audit.checks.facts import UNKNOWN, ByLog
+from udfs.audit.checks.results import GONE, Latest
+from udfs.audit.modern.group import Inputs, ModernGroup
 from udfs.groups.readers.modern_values import About
-from udfs.groups.readers.recorded_lists import ByRole, Partitions, join_lists, partitions_of
+from udfs.groups.readers.recorded_lists import Partitions, Tasks, join_lists, partitions_of
 from udfs.topics.ids import bits_of
 from udfs.topics.partition_codes import TopicCodes
 
 MOST_ORDERS = 24
-DEFAULT_TABLE = 16
 
 
 class Unanswerable(Exception):
     """Raised with the reason why nothing can be recomputed."""
+
+
+class SubscribedTopics(NamedTuple):
+    topics: tuple[Topic, ...]
+    source: PartitionCountsSource | None
+    # Whether this is the only possibility; else others are tried.
+    is_sure: bool
+    by_log: ByLog
+    # Some names and ids might be paired differently.
+    is_mixed_up: bool = False
 
 
 @dataclass(frozen=True)
@@ -168,19 +189,13 @@ class Question:
         )
 
 
-def question(
-    inputs: MemberInputs,
-    subscribed: SubscribedTopics,
-    codes: TopicCodes,
-    assignable: Mapping[str, tuple[int, ...]] | None,
-    base: Mapping[str, ByRole],
-) -> Question:
+def question_of(group: ModernGroup, inputs: MemberInputs, subscribed: SubscribedTopics, codes: TopicCodes) -> Question:
     """Topics are numbered by what the group subscribes to. The others have no partitions that could be assigned."""
     numbers = {topic.name: place for place, topic in enumerate(subscribed.topics)}
     by_id = {topic.topic_id: place for place, topic in enumerate(subscribed.topics) if topic.topic_id is not None}
     labels, ids = [topic.name for topic in subscribed.topics], [topic.topic_id for topic in subscribed.topics]
     of_code = np.full(len(codes.topics), -1, np.int64)
-    previous = {member_id: partitions_of(target) for member_id, target in base.items()}
+    previous = {member_id: partitions_of(target) for member_id, target in group.base.items()}
     all_held = (*inputs.before, *inputs.after, *previous.values())
     for code in np.unique(join_lists(all_held).topics).tolist():
         name, topic_id = codes.topics[code]
@@ -190,8 +205,7 @@ def question(
             labels.append(name if name is not None and name not in numbers else str(topic_id))
             ids.append(topic_id)
         of_code[code] = by_id[str(topic_id)]
-    classes = dict.fromkeys(inputs.subscriptions)
-    class_numbers = {listed: number for number, listed in enumerate(classes)}
+    classes = {listed: number for number, listed in enumerate(dict.fromkeys(inputs.subscriptions))}
     counts = np.zeros(len(labels), np.int64)
     counts[: len(subscribed.topics)] = [topic.partitions for topic in subscribed.topics]
     return Question(
@@ -200,12 +214,12 @@ def question(
         topics=tuple(labels),
         counts=counts,
         ids=[(0, 0) if each is None else bits_of(each) for each in ids],
-        class_of_member=np.array([class_numbers[listed] for listed in inputs.subscriptions], np.int32),
+        class_of_member=np.array([classes[listed] for listed in inputs.subscriptions], np.int32),
         topics_of_class=[np.array([numbers[name] for name in listed], np.int32) for listed in classes],
         before=each_once(rows_of(inputs.before, of_code)),
         recorded=rows_of(inputs.after, of_code),
         base=base_rows(inputs, previous, of_code),
-        assignable=assignable_rows(assignable, numbers),
+        assignable=assignable_rows(group, numbers),
     )
 
 
@@ -222,32 +236,129 @@ def base_rows(inputs: MemberInputs, base: Mapping[str, Partitions], of_code: NDA
     return Rows(places_now[rows.members], rows.topics, rows.partitions)
 
 
-def assignable_rows(assignable: Mapping[str, tuple[int, ...]] | None, numbers: Mapping[str, int]) -> Rows | None:
-    if assignable is None:
+def assignable_rows(group: ModernGroup, numbers: Mapping[str, int]) -> Rows | None:
+    """Partitions with share state; None: all may be assigned."""
+    if group.group_type != GroupType.SHARE or (group.topics is None and group.metadata_hash is None):
         return None
+    listed = () if group.topics is None else zip(group.topics.topics, group.topics.assignable or (), strict=True)
     # Sets to the coordinator: a partition that a record has twice counts once.
-    known = {numbers[name]: dict.fromkeys(partitions) for name, partitions in assignable.items() if name in numbers}
-    sizes = [len(each) for each in known.values()]
-    topics = np.repeat(np.array(list(known), np.int32), sizes)
+    known = {numbers[topic.name]: dict.fromkeys(has) for topic, has in listed if topic.name in numbers}
+    topics = np.repeat(np.array(list(known), np.int32), [len(each) for each in known.values()])
     return Rows(np.zeros(len(topics), np.int32), topics, np.array(list(chain.from_iterable(known.values())), np.int32))
 
 
-def seen_of(group: ModernGroup, inputs: MemberInputs, codes: TopicCodes, time: int | None) -> TargetSubscriptions:
-    together = join_lists(inputs.after)
-    topic_codes, which = np.unique(together.topics, return_inverse=True)
-    most = np.full(len(topic_codes), -1, np.int64)
-    np.maximum.at(most, which, together.partitions)
-    ids = [str(codes.topics[code][1]) for code in topic_codes.tolist()]
-    unnamed = {
-        topic_id: code
-        for topic_id, code in zip(ids, topic_codes.tolist(), strict=True)
-        if codes.topics[code][0] is None and topic_id not in group.names
-    }
-    possible = {topic_id: subscribed_by_all(inputs, code) for topic_id, code in unnamed.items()}
-    return TargetSubscriptions(inputs.names, dict(zip(ids, (most + 1).tolist(), strict=True)), time, possible)
+def most_voted(assignors: Iterable[str | None]) -> str | None:
+    """The assignor that most members ask for is the one that the coordinator runs. Among several with equal votes, the
+    first in Java's iteration order of its map. None: no member asks for one."""
+    votes = Counter(each for each in assignors if each is not None)
+    names: list[str] = list(votes)
+    in_order = [names[at] for at in walked(string_hashes(names).tolist())]
+    return max(in_order, key=votes.__getitem__, default=None)
 
 
-def subscribed_by_all(inputs: MemberInputs, code: int) -> frozenset[str]:
-    """Names that are subscribed by every member that has partitions of the topic."""
-    lists = {listed for held, listed in zip(inputs.after, inputs.subscriptions, strict=True) if code in held.topics}
-    return frozenset.intersection(*map(frozenset, lists))
+class Earlier(NamedTuple):
+    """`group`: as it was."""
+
+    epoch: int
+    group: ModernGroup
+    inputs: MemberInputs
+    # By member then, who has its target now.
+    heirs: Mapping[str, str]
+    # Also with partitions that the members had before: of those who have left no target shows them any more.
+    with_previous: MemberInputs
+
+
+def earlier_inputs(group: ModernGroup, epoch: int) -> Iterator[Earlier]:
+    """Of the epochs since the previous target up to this one, newest first; only those that may have given it. Raises
+    `Unanswerable` where a subscription is missing."""
+    for was in reversed(group.inputs):
+        if was.epoch > epoch or not was.members or is_as_now(group, was):
+            continue
+        heirs = group.heirs_of(was)
+        known = {*heirs.values()}
+        late = (partitions_of(group.targets.get(each, {})) for each in group.members if each not in known)
+        # Every member with a target of this epoch was there; others only have what they joined with: nothing.
+        if known.issuperset(group.operation.replaced) and not any(map(len, late)):
+            yield earlier(group, was, heirs)
+
+
+def is_as_now(group: ModernGroup, was: Inputs) -> bool:
+    return (
+        was.epoch == group.epoch
+        and was.members == group.abouts
+        and was.metadata_hash == group.metadata_hash
+        and was.targets == group.targets_before()
+    )
+
+
+def earlier(group: ModernGroup, was: Inputs, heirs: Mapping[str, str]) -> Earlier:
+    past = group.as_it_was(was)
+    former = {heir: each for each, heir in heirs.items()}
+    known = member_inputs(past, was.members, tuple(former[each] for each in group.operation.replaced))
+    after = tuple(partitions_of(group.targets.get(heirs.get(each, ""), {})) for each in known.members)
+    gone = frozenset(place for place, each in enumerate(known.members) if each not in heirs)
+    inputs = replace(known, after=after, gone=gone)
+    both = tuple(join_lists(each) for each in zip(inputs.after, inputs.before, strict=True))
+    return Earlier(was.epoch, past, inputs, heirs, replace(inputs, after=both))
+
+
+def recorded_targets(group: ModernGroup, codes: TopicCodes) -> RecordedAssignment:
+    """Targets by member, if neither the subscriptions nor the numbers of partitions are known. Of streams groups the
+    active tasks, by subtopology."""
+    numbers: dict[str, int] = {}
+    rows = []
+    for place, target in enumerate(group.targets.values()):
+        tasks = target.get(TaskRole.ACTIVE)
+        held = tasks.listed if isinstance(tasks, Tasks) else pairs(partitions_of(target), {}, codes)
+        rows += [(place, numbers.setdefault(topic, len(numbers)), partition) for topic, partition in held]
+    columns = np.array(rows, np.int32).reshape(-1, 3).T
+    return RecordedAssignment(
+        members=tuple(group.targets),
+        topics=tuple(numbers),
+        counts=np.full(len(numbers), UNKNOWN, np.int64),
+        class_of_member=np.zeros(len(group.targets), np.int32),
+        topics_of_class=[np.arange(len(numbers), dtype=np.int32)],
+        rows=Rows(columns[0], columns[1], columns[2]),
+    )
+
+
+def pairs(held: Partitions, names: Mapping[str, str], codes: TopicCodes) -> Iterator[tuple[str, int]]:
+    """`names`: by id, where they are known better than by the codes."""
+    for code, partition in zip(held.topics.tolist(), held.partitions.tolist(), strict=True):
+        name, topic_id = codes.topics[code]
+        yield names.get(topic_id or "") or name or str(topic_id), partition
+
+
+def latest_of_group(group_id: str, group: ModernGroup | None, codes: TopicCodes) -> Latest | None:
+    """The group's newest target assignment, for what-ifs."""
+    if group is None or group.newest is None or not group.members:
+        return None
+    newest = group.newest
+    names = {topic_id: name for name, (_, topic_id) in newest.topics.items() if topic_id is not None}
+    members = () if group.group_type == GroupType.STREAMS else tuple(
+        member_of(group, member_id, names, codes) for member_id in member_order(group, list(group.members), ())
+    )  # fmt: skip
+    return Latest(
+        group_id=group_id,
+        group_type=group.group_type,
+        assignment_offset=newest.assignment_offset,
+        record_time=newest.record_time,
+        assignor=newest.assignor,
+        topics=tuple(Topic(name, count, topic_id) for name, (count, topic_id) in newest.topics.items()),
+        members=members,
+        counts_source=next((each for each in PartitionCountsSource if each == newest.counts_source), None),
+        evidence_first_offset=newest.first_offset,
+        reason=newest.reason,
+    )
+
+
+def member_of(group: ModernGroup, member_id: str, names: Mapping[str, str], codes: TopicCodes) -> Member:
+    by_topic: dict[str, list[int]] = {}
+    for topic, partition in pairs(partitions_of(group.targets.get(member_id, {})), names, codes):
+        by_topic.setdefault(topic, []).append(partition)
+    has: Owned = tuple((topic, tuple(partitions)) for topic, partitions in by_topic.items())
+    about = group.members[member_id].about
+    if about is None:
+        return Member(member_id, owned=has, target=has)
+    listed = subscription(group, about)
+    return Member(member_id, about.group_instance_id, about.rack_id or None, listed, owned=has, target=has)

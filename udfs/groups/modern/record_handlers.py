@@ -2,7 +2,7 @@
 any order. A tombstone is a record like any other.
 
 A handler changes only the group and returns what the record replaced. The replay and the audit of assignments note what
-that means to each of them (`udfs.groups.modern.notes`, `udfs.audit.modern.notes`).
+that means to each of them (`udfs.groups.modern.notes`, `udfs.audit.modern.group`).
 """
 
 from collections.abc import Callable, Mapping

@@ -20,8 +20,7 @@ from tests.builders.groups.target_log import (
 )
 from udfs.assignors.questions import Topic
 from udfs.audit.checks.facts import Facts
-from udfs.audit.modern.assignor_votes import most_voted
-from udfs.audit.modern.latest_assignment import latest_of_group
+from udfs.audit.modern.questions import latest_of_group, most_voted
 from udfs.audit.modern_audit import ModernAudit
 from udfs.topics.metadata_hash import group_hash
 

@@ -1,5 +1,5 @@
 """Signatures of known coordinator defects in single records of consumer groups. Each function returns Kafka's issue, or
-None. `udfs.audit.modern.owner_watch` calls them record by record."""
+None. `udfs.audit.modern.group` calls them record by record."""
 
 from collections.abc import Collection, Mapping
 
