@@ -5,7 +5,7 @@ A leader and a coordinator ask about the same kind of group. Each leaves fields 
 
 import base64
 import struct
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, repeat
@@ -21,6 +21,7 @@ from udfs.assignors.java.maps import (
     JavaSet,
     Keys,
     copied_set,
+    filled,
     java_sort_keys,
     java_sorted,
     ranks,
@@ -362,28 +363,41 @@ def racks_matter(members: Collection[str], partitions: Sequence[frozenset[str]])
 
 
 class Target:
-    """A map of topic ids to sets of partitions. An assignor copies a member's map as soon as it changes something in
-    it; what it does nothing to is walked as it was made of its record."""
+    """A map of topic ids to sets of partitions. `recorded`: a record's lists, of which the coordinator made a default
+    map with a copied set for each (ModernGroup.updateTargetAssignment). An assignor copies the map as soon as it
+    changes something in it; what it does nothing to is walked as it was made."""
 
-    def __init__(self, topics: Keys[int], listed: Iterable[tuple[int, Sequence[int]]], jdk: int) -> None:
-        """A default map, and a set copied from each list (ModernGroup.updateTargetAssignment)."""
-        self.jdk, self.is_copy = jdk, False
-        self.partitions: JavaMap[int, JavaSet[int]] = JavaMap(topics)
-        for topic, partitions in listed:
-            self.partitions.put(topic, copied_set(NUMBERS, partitions, jdk))
+    def __init__(self, group: Group, recorded: Mapping[int, Collection[int]]) -> None:
+        self.topic_ids, self.jdk, self.recorded = group.topic_ids, group.jdk, recorded
+        self.changed: JavaMap[int, JavaSet[int]] | None = None
+        self.rows: list[Partition] | None = None
+
+    @property
+    def topics(self) -> list[int]:
+        """In the order of its map."""
+        return (filled(self.topic_ids, self.recorded) if self.changed is None else self.changed).walk()
 
     def walk(self) -> list[Partition]:
         """Topics and partitions."""
-        return [(topic, partition) for topic in self.partitions.walk() for partition in self.partitions[topic].walk()]
+        if self.rows is None:
+            self.rows = [(topic, partition) for topic in self.topics for partition in self.walk_of(topic)]
+        return self.rows
+
+    def walk_of(self, topic: int) -> Collection[int]:
+        if self.changed is not None:
+            return self.changed[topic].walk()
+        partitions = self.recorded[topic]
+        return partitions if len(partitions) < 2 else copied_set(NUMBERS, partitions, self.jdk).walk()
 
     def copy(self) -> JavaMap[int, JavaSet[int]]:
         """The map that may be changed: a copy is made once, for its size (AssignorHelpers.deepCopyAssignment)."""
-        if not self.is_copy:
-            before = self.partitions
-            self.is_copy, self.partitions = True, JavaMap(before.keys_, table_capacity(len(before)))
-            for topic in before.walk():
-                self.partitions.put(topic, copied_set(NUMBERS, before[topic].walk(), self.jdk))
-        return self.partitions
+        if self.changed is None:
+            changed: JavaMap[int, JavaSet[int]] = JavaMap(self.topic_ids, table_capacity(len(self.recorded)))
+            for topic in self.topics:
+                changed.put(topic, copied_set(NUMBERS, self.walk_of(topic), self.jdk))
+            self.changed = changed
+        self.rows = None
+        return self.changed
 
     def add(self, topic: int, partition: int, capacity: int = DEFAULT_CAPACITY) -> None:
         """To a new set of so many buckets, if there is none (addPartitionToTargetAssignment)."""
@@ -391,31 +405,28 @@ class Target:
 
     def take(self, topic: int, partition: int) -> None:
         """And the topic with its last partition (removePartitionFromTargetAssignment)."""
-        partitions = self.copy()[topic]
-        partitions.remove(partition)
-        if not partitions:
-            self.partitions.remove(topic)
+        changed = self.copy()
+        changed[topic].remove(partition)
+        if not changed[topic]:
+            changed.remove(topic)
 
 
 def empty_target(group: Group) -> Target:
     """A default map, which may be changed as it is."""
-    target = Target(group.topic_ids, (), group.jdk)
-    target.is_copy = True
+    target = Target(group, {})
+    target.changed = JavaMap(group.topic_ids)
     return target
 
 
 def recorded_targets(group: Group) -> list[Target]:
     """Of each member in the walk. In a map of sets each partition is once, and those of a topic are where the first of
     them is, whatever a record lists."""
-    listed: list[dict[int, dict[int, None]]] = [{} for _ in group.members]
+    recorded: list[dict[int, dict[int, None]]] = [{} for _ in group.members]
     for member, topic, partition in group.owned.triples():
-        partitions = listed[member].setdefault(topic, {})
+        partitions = recorded[member].setdefault(topic, {})
         if partition != ABSENT:
             partitions[partition] = None
-    return [
-        Target(group.topic_ids, ((topic, list(some)) for topic, some in listed[member].items()), group.jdk)
-        for member in group.walked
-    ]
+    return [Target(group, recorded[member]) for member in group.walked]
 
 
 def assignment_of(group: Group, walks: Sequence[list[Partition]]) -> Assignment:

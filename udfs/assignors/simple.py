@@ -61,7 +61,7 @@ class SimpleAssignor:
     def assign_homogeneous(self) -> None:
         subscribed = dict.fromkeys(self.subscriptions[0])
         for target in self.targets:
-            for topic in target.partitions.walk():
+            for topic in target.topics:
                 if topic not in subscribed:
                     target.copy().remove(topic)
         held = [(place, pair) for place, walk in enumerate(self.walks) for pair in walk if pair[0] in subscribed]

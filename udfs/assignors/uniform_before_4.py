@@ -66,7 +66,7 @@ class Board:
     def may_take(self, place: int, topic: int) -> bool:
         """Whether the member could have a partition of one that has at least two more."""
         rich = np.flatnonzero(self.loads[self.owners[topic]] > self.loads[place] + 1)
-        held = self.targets[place].partitions.get(topic) or ()
+        held = self.targets[place].copy().get(topic) or ()
         return any(partition not in held for partition in rich.tolist())
 
 

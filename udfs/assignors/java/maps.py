@@ -7,8 +7,9 @@ their order; a bucket is a chain of keys, or a tree (udfs/assignors/java/tree_bi
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from operator import index as itself
 from typing import Any, Final, Generic, TypeVar
 
@@ -48,39 +49,51 @@ NUMBERS: Final = Keys[int](itself, itself)
 
 
 class JavaMap(dict[K, V]):
-    __slots__ = ("buckets", "capacity", "hash_code", "keys_")
+    """Most tables are only filled, and no bucket of theirs is ever crowded. What they hold is then in the order of this
+    dictionary, and so is each chain: a walk sorts the keys by bucket. Others have their `buckets`: those that keys are
+    removed from, that are filled in both ways, or that may have a tree."""
+
+    __slots__ = ("buckets", "capacity", "first_capacity", "goes_to_front", "keys_")
 
     def __init__(self, keys: Keys[K], capacity: int = DEFAULT_CAPACITY) -> None:
-        self.keys_, self.hash_code, self.capacity = keys, keys.hash_code, capacity
-        self.buckets: dict[int, Bucket[K]] = {}
+        self.keys_ = keys
+        self.capacity = self.first_capacity = capacity
+        self.goes_to_front = False
+        self.buckets: dict[int, Bucket[K]] | None = None
 
     def walk(self) -> list[K]:
         """The keys as Java walks them (HashIterator)."""
-        buckets = self.buckets
+        if self.buckets is None:
+            if len(self) < 2:
+                return list(self)
+            codes = list(map(self.keys_.hash_code, self))
+            mixed = [code ^ code >> 16 for code in codes]
+            if not self.may_be_crowded(mixed):
+                mask = self.capacity - 1
+                number_of = dict(zip(self, [code & mask for code in mixed], strict=True))
+                return sorted(reversed(self) if self.goes_to_front else self, key=number_of.__getitem__)
+        buckets = self.laid_out()
         return [key for number in sorted(buckets) for key in buckets[number]]
 
     def first(self) -> K:
         """The key that a walk meets first."""
-        return next(iter(self.buckets[min(self.buckets)]))
+        buckets = self.laid_out()
+        return next(iter(buckets[min(buckets)]))
 
     def put(self, key: K, value: V) -> None:
         """A new key goes to the end of its chain (putVal)."""
-        is_new = key not in self
+        if key in self:
+            self[key] = value
+            return
+        if self.goes_to_front and self:
+            self.laid_out()
         self[key] = value
-        if is_new:
-            code = self.hash_code(key)
-            number = (code ^ code >> 16) & self.capacity - 1
-            bucket = self.buckets.get(number)
-            if bucket is None:
-                self.buckets[number] = [key]
-            elif isinstance(bucket, TreeBin):
-                bucket.add(key)
-            else:
-                bucket.append(key)
-                if len(bucket) > TREEIFY_THRESHOLD:
-                    self.make_tree(number, bucket)
+        if self.buckets is None:
+            self.goes_to_front = False
             if len(self) > self.capacity * 3 >> 2:
-                self.double()
+                self.capacity *= 2
+        else:
+            self.link(key, len(self), is_computed=False)
 
     def compute_if_absent(self, key: K, make: Callable[[], V]) -> V:
         """A new key goes to the front of its chain; a full table doubles before, once at a time, also for a key that is
@@ -89,44 +102,90 @@ class JavaMap(dict[K, V]):
             self.double()
         if key in self:
             return self[key]
+        if self and not self.goes_to_front:
+            self.laid_out()
         value = self[key] = make()
-        number = self.number_of(key)
-        bucket = self.buckets.get(number)
-        if bucket is None:
-            self.buckets[number] = [key]
-        elif isinstance(bucket, TreeBin):
-            bucket.add(key)
+        if self.buckets is None:
+            self.goes_to_front = True
         else:
-            bucket.insert(0, key)
-            if len(bucket) >= TREEIFY_THRESHOLD:
-                self.make_tree(number, bucket)
+            self.link(key, len(self), is_computed=True)
         return value
 
     def remove(self, key: K) -> None:
         """removeNode."""
-        if key in self:
-            del self[key]
-            number = self.number_of(key)
-            bucket = self.buckets[number]
-            if isinstance(bucket, TreeBin):
-                bucket = self.buckets[number] = bucket.remove(key)
-            else:
-                bucket.remove(key)
-            if isinstance(bucket, list) and not bucket:
-                del self.buckets[number]
+        if key not in self:
+            return
+        if len(self) >= TREEIFY_THRESHOLD:
+            self.laid_out()
+        del self[key]
+        if self.buckets is None:
+            # So few keys never crowded a bucket.
+            self.first_capacity = self.capacity
+            return
+        number = self.number_of(key)
+        bucket = self.buckets[number]
+        if isinstance(bucket, TreeBin):
+            bucket = self.buckets[number] = bucket.remove(key)
+        else:
+            bucket.remove(key)
+        if isinstance(bucket, list) and not bucket:
+            del self.buckets[number]
+
+    def may_be_crowded(self, mixed: Sequence[int]) -> bool:
+        """Whether a chain became a tree, or made its table double. `mixed`: the keys' codes in the order in which they
+        came."""
+        most, size = TREEIFY_THRESHOLD - self.goes_to_front, self.first_capacity
+        while len(mixed) > most:
+            # With the last of these the table doubles.
+            there = [code & size - 1 for code in mixed[: (size * 3 >> 2) + 1]]
+            if len(there) - len(set(there)) >= most and max(Counter(there).values()) > most:
+                return True
+            if size >= self.capacity:
+                break
+            size *= 2
+        return False
+
+    def laid_out(self) -> dict[int, Bucket[K]]:
+        """The buckets. They are made by doing again what was done."""
+        if self.buckets is None:
+            capacity, self.capacity = self.capacity, self.first_capacity
+            self.buckets = {}
+            for size, key in enumerate(self, 1):
+                if self.goes_to_front and size - 1 > self.capacity * 3 >> 2:
+                    self.double()
+                self.link(key, size, self.goes_to_front)
+            if self.capacity < capacity:
+                # A key that was there doubled it.
+                self.double()
+        return self.buckets
+
+    def link(self, key: K, size: int, is_computed: bool) -> None:
+        """Puts the key into its bucket, as the last of so many."""
+        assert self.buckets is not None
+        number = self.number_of(key)
+        bucket = self.buckets.setdefault(number, [])
+        if isinstance(bucket, TreeBin):
+            bucket.add(key)
+        else:
+            bucket.insert(0 if is_computed else len(bucket), key)
+            if len(bucket) > TREEIFY_THRESHOLD - is_computed:
+                self.make_tree(number, bucket)
+        if not is_computed and size > self.capacity * 3 >> 2:
+            self.double()
 
     def number_of(self, key: K) -> int:
-        code = self.hash_code(key)
+        code = self.keys_.hash_code(key)
         return (code ^ code >> 16) & self.capacity - 1
 
     def order_of(self, key: K) -> Any:
         """In a tree."""
-        code = self.hash_code(key)
+        code = self.keys_.hash_code(key)
         mixed = code ^ code >> 16
         return mixed - (mixed >> 31 << 32), self.keys_.rank(key)
 
     def make_tree(self, number: int, chain: list[K]) -> None:
         """treeifyBin."""
+        assert self.buckets is not None
         if self.capacity < MIN_TREEIFY_CAPACITY:
             self.double()
         else:
@@ -134,9 +193,10 @@ class JavaMap(dict[K, V]):
 
     def double(self) -> None:
         """What of a bucket goes to one of the two that it becomes keeps its order (resize)."""
-        half, hash_code = self.capacity, self.hash_code
+        half = self.capacity
         self.capacity *= 2
-        mask = self.capacity - 1
+        if self.buckets is None:
+            return
         halved, self.buckets = self.buckets, {}
         for number, bucket in halved.items():
             if isinstance(bucket, TreeBin):
@@ -144,8 +204,7 @@ class JavaMap(dict[K, V]):
                 self.buckets.update((own, part) for own, part in ((number, low), (number + half, high)) if part)
                 continue
             for key in bucket:
-                code = hash_code(key)
-                self.buckets.setdefault((code ^ code >> 16) & mask, []).append(key)  # type: ignore[union-attr]
+                self.buckets.setdefault(self.number_of(key), []).append(key)  # type: ignore[union-attr]
 
 
 class JavaSet(JavaMap[K, None]):
@@ -159,32 +218,27 @@ class JavaSet(JavaMap[K, None]):
 
 def walked(codes: Sequence[int], rank: Callable[[int], Any] = no_order, capacity: int = DEFAULT_CAPACITY) -> list[int]:
     """Positions of distinct keys of these hash codes, as a table walks them in which they were put one after the
-    other: bucket by bucket, unless a bucket was too full at some time."""
-    mixed, size = [code ^ code >> 16 for code in codes], capacity
-    while True:
-        # With the last of these the table doubles.
-        there = [code & size - 1 for code in mixed[: (size * 3 >> 2) + 1]]
-        if len(there) > TREEIFY_THRESHOLD and max(Counter(there).values()) > TREEIFY_THRESHOLD:
-            break
-        if len(codes) <= size * 3 >> 2:
-            return sorted(range(len(codes)), key=there.__getitem__)
-        size *= 2
+    other."""
     return filled(Keys(codes.__getitem__, rank), range(len(codes)), capacity).walk()
 
 
 def filled(keys: Keys[K], values: Iterable[K], capacity: int = DEFAULT_CAPACITY) -> JavaSet[K]:
     """A set to which the values were added one after the other."""
     result = JavaSet(keys, capacity)
-    for value in values:
-        result.put(value, None)
+    result.update(dict.fromkeys(values))
+    while len(result) > result.capacity * 3 >> 2:
+        result.capacity *= 2
     return result
 
 
-def copied_set(keys: Keys[K], values: Sequence[K], jdk: int) -> JavaSet[K]:
-    """`new HashSet(collection)`."""
-    return filled(keys, values, copied_set_capacity(len(values), jdk))
+def copied_set(keys: Keys[K], values: Collection[K], jdk: int) -> JavaSet[K]:
+    """`new HashSet(collection)`, which has room for all of them."""
+    result = JavaSet(keys, copied_set_capacity(len(values), jdk))
+    result.update(dict.fromkeys(values))
+    return result
 
 
+@cache
 def copied_set_capacity(size: int, jdk: int) -> int:
     """Before JDK 19 a copy is made with room for one more."""
     is_new = jdk >= FIRST_JDK_OF_NEW_COPIES

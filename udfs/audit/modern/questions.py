@@ -124,7 +124,7 @@ def chains(members: Sequence[str]) -> list[list[int]]:
     table = JavaSet(Keys(string_hashes(members).tolist().__getitem__, no_order))
     for place in range(len(members)):
         table.add(place)
-    return [list(bucket) for bucket in table.buckets.values() if len(list(bucket)) > 1]
+    return [list(bucket) for bucket in table.laid_out().values() if len(list(bucket)) > 1]
 
 
 def other_orders(inputs: MemberInputs) -> Iterator[Positions]:
