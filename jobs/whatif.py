@@ -32,11 +32,16 @@ from jobs.output.rows import Format, print_rows, spelling_of, write_lines
 from jobs.output.table_layout import label_lines, paragraph
 from jobs.output.terminal import terminal_width
 from jobs.pages.whatif import LABEL_WIDTH, WhatIfBlock, blocks
-from jobs.recomputing.newest_assignment import facts, newest_assignment
+from jobs.recomputing.facts import IN_SNAPSHOTS, NAMED_PARTITIONS, OF_TOPICS, facts_of_topics
+from jobs.replaying.task.warehouse_state import PROGRESS
 from schemas.words.exit_codes import ExitCode
 from schemas.words.history import Confidence
 from udfs.assignors.questions import GroupProtocol
+from udfs.audit.checks.facts import Facts
 from udfs.audit.checks.results import Latest
+from udfs.audit.classic.state import latest as latest_of_classic
+from udfs.audit.modern.questions import latest_of_group
+from udfs.audit.states import GroupStates, NewerFormat
 from udfs.audit.whatif.answers import WhatIfAnswer, answers
 from udfs.audit.whatif.changes import GroupChange, WrongChange, apply_change, assumptions
 from udfs.audit.whatif.compare_assignors import ALL_CHOICES, EAGER
@@ -45,6 +50,7 @@ from udfs.audit.whatif.limits import left_out, why_refused
 from udfs.audit.whatif.present import at_present
 from udfs.audit.whatif.question_lines import spec_lines
 from udfs.audit.whatif.questions import Question
+from udfs.topics.partition_codes import TopicCodes
 
 CERTAIN, LIKELY = str(Confidence.CERTAIN), str(Confidence.LIKELY)
 NAMES = (
@@ -60,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = [row for row in rows if arguments.assignor in (None, row["assignor"])]
     if not wanted:
         raise not_offered(arguments.group, arguments.assignor, rows)
-    known = facts(history)
+    known = facts_for_answers(history)
     latest = newest_assignment(history, arguments.group, known)
     if latest is None:
         raise Failure(ExitCode.USAGE, visible(f"group {arguments.group} has no assignment to compare"))
@@ -75,6 +81,31 @@ def run(arguments: argparse.Namespace) -> int:
     is_named = arguments.assignor is not None or bool(change) or arguments.verbose
     show(answers, latest, arguments, is_named)
     return ExitCode.CLEAN
+
+
+def facts_for_answers(history: History) -> Facts:
+    """Of topics alone."""
+    return facts_of_topics(
+        history.cluster,
+        history.reader.arrow("topic_snapshots", IN_SNAPSHOTS),
+        history.rows("topics", columns=OF_TOPICS),
+        history.reader.arrow(PROGRESS, NAMED_PARTITIONS, equal("cluster", history.cluster)),
+    )
+
+
+def newest_assignment(history: History, group: str, facts: Facts) -> Latest | None:
+    """What the newest run of `assignments` remembers of the group, as input for other assignors. None: it has no
+    assignment in force."""
+    for row in history.rows("recomputed_groups", equal("group_id", group), columns=["state"]):
+        codes = TopicCodes(facts.names)
+        states = GroupStates({group: row["state"]}, codes)
+        try:
+            before, modern = (states.of_fold(part).get(group) for part in ("classic", "modern"))
+        except NewerFormat as error:
+            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, visible(str(error))) from None
+        of_classic = None if before is None else latest_of_classic(before, facts)
+        return of_classic or latest_of_group(group, modern, codes)
+    return None
 
 
 def numbers_of(partitions: Sequence[tuple[str, int]]) -> dict[str, int]:

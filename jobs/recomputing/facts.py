@@ -1,9 +1,11 @@
-"""Facts for recomputing assignments that are not in the log: topics and settings from snapshots, rules from the
-settings file."""
+"""What recomputation needs beside the records of groups: topics and settings from snapshots and replays, rules from the
+settings file; and how far earlier runs went, with the facts that their rows depend on."""
 
+import hashlib
+import json
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -15,14 +17,12 @@ from jobs.answers.deleted_topics import COLUMNS as TOPIC_ENDS
 from jobs.answers.deleted_topics import deleted_topics
 from jobs.answers.snapshots import ASSIGNOR_NAMES, ASSIGNORS
 from jobs.configuration.settings import Settings
-from jobs.output.failure import Failure, visible
+from jobs.replaying.task.messages import PartitionProgress, RunInput
 from jobs.replaying.task.warehouse_state import PROGRESS, with_micros
 from jobs.warehouses.warehouse import Warehouse
-from schemas.words.exit_codes import ExitCode
 from schemas.words.records import OFFSETS_TOPIC, GroupType
 from udfs.assignors.questions import Topic
 from udfs.audit.checks.facts import Facts, GroupRule, KnownTopic
-from udfs.audit.states import NewerFormat
 from udfs.topics.least_partitions import NamedPartitions, merged
 from udfs.topics.partition_counts import NamedCounts, named_counts
 
@@ -33,11 +33,13 @@ ASSIGNOR_SETTINGS = {ASSIGNORS: GroupType.CONSUMER, "group.share.assignors": Gro
 KAFKAS_ASSIGNORS = frozenset(
     {*ASSIGNOR_NAMES, *ASSIGNOR_NAMES.values(), "simple", "org.apache.kafka.coordinator.group.assignor.SimpleAssignor"}
 )
-# Characters that no rack name has.
-BETWEEN, NO_RACK, EMPTY, NOT_CAPTURED = "\x1f", "\x1e", "\x1d", "\x1c"
 NOTHING_NAMED = NamedCounts()
+# Columns of `topic_snapshots`, `topics` and the replay's progress.
+IN_SNAPSHOTS = ["cluster", "captured_time", "topic", "topic_id", "partition", "racks"]
+OF_TOPICS = ["topic_id", *TOPIC_ENDS]
 NAMED_PARTITIONS = ["named_partitions", "proved_partitions"]
-COLUMNS = ["cluster", "captured_time", "topic", "topic_id", "partition", "racks"]
+# Of the form in which groups are stored, and of what verdicts mean: another one lets the next run begin anew.
+STATE = 4
 
 
 def facts_of(warehouse: Warehouse, cluster: str, settings: Settings) -> Facts:
@@ -45,14 +47,14 @@ def facts_of(warehouse: Warehouse, cluster: str, settings: Settings) -> Facts:
     current_settings = {name: value for each in all_settings for name, value in each.items()}
     first, *_ = entries(current_settings.get(ASSIGNORS, settings.broker.default_assignor))
     policy = current_settings.get(MIGRATION)
-    rows, ends = warehouse.rows("topic_snapshots", COLUMNS), topic_rows(warehouse, cluster)
-    logged = logged_names(ends)
-    named, proved = logged_partitions(warehouse, cluster)
-    counts = named_counts(named, logged)
-    topics = known_topics(rows, cluster, logged, counts, named_counts(proved, logged))
-    whole = whole_times(rows, cluster)
-    return Facts(
-        topics=topics,
+    topics = warehouse.rows("topics", OF_TOPICS, cluster)
+    return replace(
+        facts_of_topics(
+            cluster,
+            warehouse.rows("topic_snapshots", IN_SNAPSHOTS),
+            [] if topics is None else topics.to_pylist(),
+            warehouse.rows(PROGRESS, NAMED_PARTITIONS, cluster),
+        ),
         default_assignor=None if is_custom(ASSIGNORS, current_settings) else ASSIGNOR_NAMES.get(first, first) or None,
         custom_listed=frozenset(
             group_type
@@ -66,10 +68,6 @@ def facts_of(warehouse: Warehouse, cluster: str, settings: Settings) -> Facts:
         rules=tuple(
             GroupRule(each.pattern, each.copartitioned, each.redundancy, each.is_rack_local) for each in settings.groups
         ),
-        whole_times=whole,
-        named_times=first_times(counts, topics) if whole else {},
-        logged_names=logged,
-        deleted_topics=deleted_topics(ends),
     )
 
 
@@ -93,38 +91,37 @@ def entries(value: str) -> list[str]:
     return [each.strip() for each in value.split(",")]
 
 
-def topic_rows(warehouse: Warehouse, cluster: str) -> list[dict[str, Any]]:
-    rows = warehouse.rows("topics", ["topic_id", *TOPIC_ENDS], cluster)
-    return [] if rows is None else list(rows.to_pylist())
-
-
-def logged_names(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Topic names by id, from the newest replay of log and snapshots. `rows`: of topics."""
-    names: dict[str, str] = {}
-    for name, topic_id in sorted((row["topic"], row["topic_id"]) for row in rows if row["topic_id"] is not None):
-        names.setdefault(topic_id, name)
-    return names
-
-
-def logged_partitions(warehouse: Warehouse, cluster: str) -> tuple[list[NamedPartitions], list[NamedPartitions]]:
-    """Since when records show how many partitions a topic has, in all offsets partitions, from the newest replay: by
-    all records, and without what leaders of classic groups assigned."""
-    rows = warehouse.rows(PROGRESS, NAMED_PARTITIONS, cluster)
-    return ([], []) if rows is None else partitions_of(rows)
+def facts_of_topics(
+    cluster: str, snapshots: pa.Table | None, topics: Sequence[Mapping[str, Any]], progress: pa.Table | None
+) -> Facts:
+    """`topics`, `progress`: of the newest replay: the names of topics by id, and since when records show how many
+    partitions a topic has, in all offsets partitions."""
+    logged: dict[str, str] = {}
+    for name, topic_id in sorted((row["topic"], row["topic_id"]) for row in topics if row["topic_id"] is not None):
+        logged.setdefault(topic_id, name)
+    named, proved = ([], []) if progress is None else partitions_of(progress)
+    counts = named_counts(named, logged)
+    known = known_topics(snapshots, cluster, logged, counts, named_counts(proved, logged))
+    whole = whole_times(snapshots, cluster)
+    # Of topics in no snapshot.
+    named_times = {name: min(each.time for each in of) for name, of in counts.by_name.items() if name not in known}
+    return Facts(
+        topics=known,
+        whole_times=whole,
+        named_times=named_times if whole else {},
+        logged_names=logged,
+        deleted_topics=deleted_topics(topics),
+    )
 
 
 def partitions_of(rows: pa.Table) -> tuple[list[NamedPartitions], list[NamedPartitions]]:
-    """From rows of `replayed_partitions`. Where an older release did not note them apart, all of them count."""
+    """By all records, and without what leaders of classic groups assigned. Where an older release did not note them
+    apart, all of them count."""
     every, proved = (with_micros(rows.column(name).to_pylist()) for name in NAMED_PARTITIONS)
     some = [named if own is None else own for named, own in zip(every, proved, strict=True)]
     listed: list[Any] = [every, some]
     first, second = ([[NamedPartitions(**each) for each in row] for row in of] for of in listed)
     return merged(*first), merged(*second)
-
-
-def first_times(counts: NamedCounts, known: Collection[str]) -> dict[str, int]:
-    """For topics in no snapshot."""
-    return {name: min(each.time for each in steps) for name, steps in counts.by_name.items() if name not in known}
 
 
 def whole_times(rows: pa.Table | None, cluster: str) -> tuple[int, ...]:
@@ -146,25 +143,45 @@ def known_topics(
     """Each distinct combination of number, id or racks of a topic once, from the first to the last of consecutive
     snapshots that have it. `logged`: topic names by id in the log. `counts`: numbers of partitions in records, which
     may contradict snapshots. `proved`: without what leaders of classic groups assigned; None: the same."""
+    ours = None if rows is None else rows.filter(pc.equal(rows.column("cluster"), cluster))
+    if ours is None or not ours.num_rows:
+        return {}
     by_name: dict[str, list[KnownTopic]] = {}
-    if rows is None:
-        return by_name
-    ours = rows.filter(pc.equal(rows.column("cluster"), cluster))
-    ours = ours.sort_by([("topic", "ascending"), ("captured_time", "ascending"), ("partition", "ascending")])
-    racks, texts = coded_racks(ours.column("racks"))
     ids: dict[str, list[str]] = {}
     for logged_id, name in sorted(logged.items()):
         ids.setdefault(name, []).append(logged_id)
-    before = None
-    for name, time, topic_id, partitions, of_partitions in topics_by_snapshot(ours, racks):
+    for name, time, topic in topics_by_snapshot(ours):
         known = by_name.setdefault(name, [])
-        now = (name, topic_id, partitions, of_partitions.tobytes())
-        if now != before:
-            topic = Topic(name, partitions, topic_id, racks_of(of_partitions, texts))
-        judged = judge_topic(KnownTopic(topic, time, time), known, ids.get(name, ()), counts, proved or counts)
-        add(known, judged)
-        before = now
+        add(known, judge_topic(KnownTopic(topic, time, time), known, ids.get(name, ()), counts, proved or counts))
     return {name: with_topic_ids(known, ids.get(name, ())) for name, known in by_name.items()}
+
+
+def topics_by_snapshot(rows: pa.Table) -> Iterator[tuple[str, int, Topic]]:
+    """By name and time. Millions of rows are few topics, which rarely change: they are compared as Arrow arrays."""
+    rows = rows.sort_by([(name, "ascending") for name in ("topic", "captured_time", "partition")])
+    names = rows.column("topic").dictionary_encode().unify_dictionaries().combine_chunks()
+    codes = np.asarray(names.indices.to_numpy(zero_copy_only=False))
+    times, partitions = rows.column("captured_time").cast(pa.int64()).to_numpy(), rows.column("partition").to_numpy()
+    racks = rows.column("racks").combine_chunks()
+    starts = np.flatnonzero(np.append(True, (np.diff(codes) != 0) | (np.diff(times) != 0)))
+    ids = rows.column("topic_id").take(pa.array(starts)).to_pylist()
+    topic, before = None, None
+    for start, end, topic_id in zip(starts.tolist(), [*starts[1:].tolist(), len(codes)], ids, strict=True):
+        name, numbers, own = names.dictionary[codes[start]].as_py(), partitions[start:end], racks[start:end]
+        now = name, topic_id, numbers.tobytes()
+        if topic is None or before is None or before[0] != now or not before[1].equals(own):
+            topic = Topic(name, int(numbers[-1]) + 1, topic_id, racks_of(numbers.tolist(), own.to_pylist()))
+        before = now, own
+        yield name, int(times[start]), topic
+
+
+def racks_of(
+    numbers: Sequence[int], racks: Sequence[list[str | None] | None]
+) -> tuple[tuple[str | None, ...], ...] | None:
+    """By partition, also of those that the snapshot does not list. None if no broker has a known rack."""
+    by_number = dict(zip(numbers, racks, strict=True))
+    of_partitions = tuple(tuple(by_number.get(number) or ()) for number in range(numbers[-1] + 1))
+    return of_partitions if any(rack is not None for own in of_partitions for rack in own) else None
 
 
 def judge_topic(
@@ -215,61 +232,111 @@ def id_around(ids: Sequence[str | None], at: int, logged: Sequence[str]) -> str 
     return candidates.pop() if len(candidates) == 1 else None
 
 
-def topics_by_snapshot(rows: pa.Table, racks: np.ndarray) -> Iterator[tuple[str, int, str | None, int, np.ndarray]]:
-    """Name, time, id, number of partitions, and by partition a code of its racks (-1 if it is not listed)."""
-    if not rows.num_rows:
-        return
-    names = rows.column("topic").dictionary_encode().unify_dictionaries().combine_chunks()
-    codes = np.asarray(names.indices.to_numpy(zero_copy_only=False))
-    times = np.asarray(rows.column("captured_time").cast(pa.int64()).to_numpy())
-    partitions = np.asarray(rows.column("partition").to_numpy())
-    starts = np.flatnonzero(np.append(True, (np.diff(codes) != 0) | (np.diff(times) != 0)))
-    ends = np.append(starts[1:], len(codes))
-    ids = rows.column("topic_id").take(pa.array(starts)).to_pylist()
-    for start, end, topic_id in zip(starts.tolist(), ends.tolist(), ids, strict=True):
-        number = int(partitions[end - 1]) + 1
-        of_partitions = np.full(number, -1, np.int32)
-        of_partitions[partitions[start:end]] = racks[start:end]
-        yield names.dictionary[codes[start]].as_py(), int(times[start]), topic_id, number, of_partitions
+@dataclass
+class Progress(PartitionProgress):
+    """A row of recomputed_partitions. `num_of_verdicts`: in a task's result, counts only its own rows."""
+
+    through_offset: int | None = None
+    # Microseconds.
+    through_time: int | None = None
+    basis: str = ""
+    # By leader epoch, the offset from which on records of lower epochs do not count.
+    begins: dict[int, int] = field(default_factory=dict)
+    topics: set[str] = field(default_factory=set)
+    unnamed_topic_ids: set[str] = field(default_factory=set)
+    num_of_verdicts: Counter[str] = field(default_factory=Counter)
+    # Microseconds.
+    unconfirmed_through_time: int | None = None
+
+    def add(self, other: "Progress") -> None:
+        """Adds another slice of the same offsets partition."""
+        self.through_offset = latest(self.through_offset, other.through_offset)
+        self.through_time = latest(self.through_time, other.through_time)
+        self.topics |= other.topics
+        self.unnamed_topic_ids |= other.unnamed_topic_ids
+        self.num_of_verdicts += other.num_of_verdicts
+        self.unconfirmed_through_time = latest(self.unconfirmed_through_time, other.unconfirmed_through_time)
+
+    @staticmethod
+    def from_plain(row: Mapping[str, Any]) -> "Progress":
+        """`row` has times as microseconds."""
+        return Progress(
+            partition=row["offsets_partition"],
+            through_run_id=row["through_run_id"],
+            through_offset=row["through_offset"],
+            through_time=row["through_time"],
+            basis=row["basis"],
+            begins={each["partition_leader_epoch"]: each["first_offset"] for each in row["leader_epochs"]},
+            topics=set(row["topics"]),
+            unnamed_topic_ids=set(row["unnamed_topic_ids"]),
+            num_of_verdicts=Counter(dict(row["verdicts"])),
+            unconfirmed_through_time=row["unconfirmed_through_time"],
+        )
+
+    def row(self, cluster: str) -> dict[str, Any]:
+        return {
+            "cluster": cluster,
+            "offsets_partition": self.partition,
+            "through_run_id": self.through_run_id,
+            "through_offset": self.through_offset,
+            "through_time": self.through_time,
+            "leader_epochs": [
+                {"partition_leader_epoch": epoch, "first_offset": first} for epoch, first in sorted(self.begins.items())
+            ],
+            "topics": sorted(self.topics),
+            "unnamed_topic_ids": sorted(self.unnamed_topic_ids),
+            "unconfirmed_through_time": self.unconfirmed_through_time,
+            "basis": self.basis,
+            "verdicts": sorted(self.num_of_verdicts.items()),
+        }
 
 
-def coded_racks(column: pa.ChunkedArray) -> tuple[np.ndarray, list[tuple[str | None, ...] | None]]:
-    """Millions of rows have few distinct lists: a code for each, and the list of each code."""
-    lists = pa.chunked_array([join_lists(each) for each in column.chunks], pa.string())
-    coded = lists.dictionary_encode().unify_dictionaries().combine_chunks()
-    if not len(coded):
-        return np.empty(0, np.int32), []
-    return np.asarray(coded.indices.to_numpy(zero_copy_only=False)), [
-        split_racks(each) for each in coded.dictionary.to_pylist()
-    ]
+@dataclass(frozen=True, kw_only=True)
+class RecomputingInput(RunInput[Progress]):
+    facts: Facts
+    # By offsets partition and leader epoch, where each leader began, from everything known of the log.
+    begins: Mapping[int, Mapping[int, int]]
+    # By offsets partition, groups whose coordinator reads another one.
+    left_out: Mapping[int, frozenset[str]] = field(default_factory=dict)
+
+    def of_partitions(self, partitions: set[int]) -> Mapping[str, Any]:
+        begins = {place: each for place, each in self.begins.items() if place in partitions}
+        left_out = {place: each for place, each in self.left_out.items() if place in partitions}
+        return {**super().of_partitions(partitions), "begins": begins, "left_out": left_out}
 
 
-def join_lists(lists: pa.ListArray) -> pa.StringArray:
-    """One text per list."""
-    ends = np.cumsum(np.append(0, pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)))
-    filled = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pc.fill_null(lists.flatten(), NO_RACK))
-    is_empty = pc.equal(pc.list_value_length(lists), 0)
-    texts = pc.if_else(is_empty.fill_null(False), EMPTY, pc.binary_join(filled, BETWEEN))
-    return pc.if_else(lists.is_valid(), texts, NOT_CAPTURED)
+def latest(one: int | None, other: int | None) -> int | None:
+    return max((each for each in (one, other) if each is not None), default=None)
 
 
-def split_racks(text: str) -> tuple[str | None, ...] | None:
-    if text in (NOT_CAPTURED, EMPTY):
-        return None if text == NOT_CAPTURED else ()
-    return tuple(None if rack == NO_RACK else rack for rack in text.split(BETWEEN))
+def basis_of(facts: Facts, progress: Progress, left_out: Collection[str]) -> str:
+    """What the rows of its groups depend on. The last time at which a topic was seen counts only if it may confirm
+    something unconfirmed: otherwise each new snapshot would change the basis."""
+    through = progress.unconfirmed_through_time
+    about = {
+        # States of groups that older releases stored lack what runs of this one go on with.
+        "state": STATE,
+        "default_assignor": facts.default_assignor,
+        **({"custom_listed": sorted(facts.custom_listed)} if facts.custom_listed else {}),
+        **({"custom_default": sorted(facts.custom_default)} if facts.custom_default else {}),
+        "migration_policy": facts.migration_policy,
+        "rules": [asdict(rule) for rule in facts.rules],
+        "topics": {
+            name: [basis_of_topic(each, through) for each in facts.topics.get(name, ())]
+            for name in sorted(progress.topics)
+        },
+        "named_times": {name: facts.named_times[name] for name in sorted(progress.topics & facts.named_times.keys())},
+        "whole_times": [] if through is None else sorted({min(time, through) for time in facts.whole_times}),
+        "names": {topic_id: facts.names.get(topic_id) for topic_id in sorted(progress.unnamed_topic_ids)},
+        "deleted": sorted(progress.topics & facts.deleted_topics),
+        "ids": sorted(each for each, name in facts.logged_names.items() if name in progress.topics),
+        **({"left_out": sorted(left_out)} if left_out else {}),
+    }
+    return hashlib.sha256(json.dumps(about).encode()).hexdigest()[:32]
 
 
-def racks_of(
-    codes: np.ndarray, texts: Sequence[tuple[str | None, ...] | None]
-) -> tuple[tuple[str | None, ...], ...] | None:
-    """None if no broker has a known rack."""
-    of_partitions = tuple((texts[code] or ()) if code >= 0 else () for code in codes.tolist())
-    return of_partitions if any(rack is not None for racks in of_partitions for rack in racks) else None
-
-
-@contextmanager
-def failing_if_newer() -> Iterator[None]:
-    try:
-        yield
-    except NewerFormat as error:
-        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, visible(str(error))) from None
+def basis_of_topic(known: KnownTopic, through: int | None) -> list[Any]:
+    """Records after the unconfirmed one confirm nothing about it."""
+    last = None if through is None else min(known.last_time, through)
+    whole = known.whole_time if through is not None and (known.whole_time or 0) <= through else None
+    return [asdict(known.topic), known.first_time, last, known.exceeded, known.proved, whole, known.beyond]

@@ -11,8 +11,7 @@ import pyarrow as pa
 from jobs.configuration.settings import settings_hash
 from jobs.ingestion.driver.covered_ranges import covered_ranges
 from jobs.ingestion.driver.state import DECODED
-from jobs.recomputing.facts import facts_of
-from jobs.recomputing.task_messages import Progress, RecomputingInput, basis_of, progress_of
+from jobs.recomputing.facts import Progress, RecomputingInput, basis_of, facts_of
 from jobs.replaying.left_out import groups_left_out
 from jobs.replaying.log.partition import GROUP_TABLES
 from jobs.replaying.log_run import LogRun
@@ -109,7 +108,7 @@ class Recomputation(LogRun):
 
 
 def progress_by_partition(warehouse: Warehouse, cluster: str) -> dict[int, Progress]:
-    return {row["offsets_partition"]: progress_of(row) for row in rows_of(warehouse, PROGRESS, cluster)}
+    return {row["offsets_partition"]: Progress.from_plain(row) for row in rows_of(warehouse, PROGRESS, cluster)}
 
 
 def after_run(known: Mapping[int, Progress]) -> dict[int, str]:

@@ -5,20 +5,20 @@ Each window of the log goes through three folds: the audit of classic groups, th
 progress of migrations. At the end, what-ifs are computed for each group with records.
 """
 
+import pickle
+import tempfile
 from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.recomputing.facts import failing_if_newer
-from jobs.recomputing.named_topics import topic_ids, topic_names
-from jobs.recomputing.row_tables import row_table, state_table
-from jobs.recomputing.task_messages import Progress, RecomputingInput, latest
-from jobs.recomputing.waiting_rows import WaitingRows
-from jobs.recomputing.whole_operations import Window, whole_operations
+from jobs.output.failure import Failure, visible
+from jobs.recomputing.facts import Progress, RecomputingInput, latest
+from jobs.recomputing.operations import Window, topic_ids, topic_names, whole_operations
 from jobs.replaying.log.opened import Opened
 from jobs.replaying.log.partition import GROUP_TABLES, PartitionLog, offsets_of, times_of
 from jobs.replaying.log.row_groups import LEAST, Wanted
@@ -29,11 +29,14 @@ from jobs.replaying.task.messages import LogTaskResult, PartitionSlice
 from schemas.declarations.columns import Table
 from schemas.tables.assignments import ASSIGNMENT_AUDIT, ASSIGNMENT_WHATIF, ASSIGNOR_UPGRADES
 from schemas.tables.state.recomputed import RECOMPUTED_GROUPS
+from schemas.words.exit_codes import ExitCode
 from schemas.words.records import GroupType
-from udfs.audit.checks.results import AuditRow
+from udfs.arrays.arrow_schema import table_schema
+from udfs.audit.checks.results import AuditRow, Trial
+from udfs.audit.checks.rows import judged
 from udfs.audit.classic_audit import ClassicAudit
 from udfs.audit.modern_audit import ModernAudit
-from udfs.audit.states import PARTS, GroupStates
+from udfs.audit.states import PARTS, GroupStates, NewerFormat
 from udfs.audit.upgrades.progress import Upgrades
 from udfs.audit.whatif.compare_assignors import what_ifs
 from udfs.log.leader_epochs import LeaderEpochs
@@ -52,26 +55,30 @@ def recompute_slice(
     opened: Opened,
     into: LogTaskResult[Progress],
 ) -> None:
-    earlier = run_input.earlier.get(partition_slice.partition)
-    log = log_of(run_input, partition_slice.partition, opened, None if earlier is None else earlier.through_run_id)
+    partition = partition_slice.partition
+    earlier = run_input.earlier.get(partition)
+    log = log_of(run_input, partition, opened, earlier)
     if earlier is not None and begins_anew(log, earlier):
-        earlier, log = None, log_of(run_input, partition_slice.partition, opened, None)
+        earlier, log = None, log_of(run_input, partition, opened, None)
     if earlier is None:
-        into.whole.append(partition_slice.partition)
+        into.whole.append(partition)
     work = SliceRecomputing(run_input, partition_slice, log, earlier, files)
-    with failing_if_newer():
+    try:
         work.run()
+    except NewerFormat as error:
+        raise Failure(ExitCode.UNUSABLE_WAREHOUSE, visible(str(error))) from None
     if work.modern.is_overturned:
-        into.insufficient.append(partition_slice.partition)
+        into.insufficient.append(partition)
     into.num_records += work.num_records
     into.num_groups += work.num_groups
     into.progress.append(work.progress)
 
 
-def log_of(run_input: RecomputingInput, partition: int, opened: Opened, after_run: str | None) -> PartitionLog:
+def log_of(run_input: RecomputingInput, partition: int, opened: Opened, earlier: Progress | None) -> PartitionLog:
     epochs = LeaderEpochs()
     for epoch, first in run_input.begins.get(partition, {}).items():
         epochs.begin(epoch, first)
+    after_run = None if earlier is None else earlier.through_run_id
     log = PartitionLog(Wanted(run_input.cluster, partition, after_run), run_input.files, opened, epochs)
     log.begin_epochs()
     return log
@@ -85,36 +92,34 @@ def begins_anew(new: PartitionLog, earlier: Progress) -> bool:
     return first <= through or new.is_torn(through, earlier.through_time)
 
 
-@dataclass
 class SliceRecomputing:
-    input: RecomputingInput
-    partition_slice: PartitionSlice
-    log: PartitionLog
-    earlier: Progress | None
-    files: HistoryFiles
-    num_of_verdicts: Counter[str] = field(default_factory=Counter)
-    num_records: int = 0
-    num_groups: int = 0
-    named: set[str] = field(default_factory=set)
-    identified: set[str] = field(default_factory=set)
-    through: tuple[int | None, int | None] = (None, None)
-    unconfirmed_through_time: int | None = None
-    waiting: WaitingRows = field(default_factory=WaitingRows)
-
-    def __post_init__(self) -> None:
-        self.slice = Slice(self.partition_slice.number, self.partition_slice.num_slices)
-        held = None if self.earlier is None else self.input.held
-        place = self.input.cluster, self.partition_slice.partition, self.slice
-        self.held = EarlierRows(*place, held, self.log.opened)
+    def __init__(
+        self,
+        run_input: RecomputingInput,
+        partition_slice: PartitionSlice,
+        log: PartitionLog,
+        earlier: Progress | None,
+        files: HistoryFiles,
+    ) -> None:
+        facts, partition = run_input.facts, partition_slice.partition
+        self.input, self.partition, self.log, self.files = run_input, partition, log, files
+        self.slice = Slice(partition_slice.number, partition_slice.num_slices)
+        held = None if earlier is None else run_input.held
+        self.held = EarlierRows(run_input.cluster, partition, self.slice, held, log.opened)
         states = self.held.rows(RECOMPUTED_GROUPS.name)
         texts = dict(zip(states.column("group_id").to_pylist(), states.column("state").to_pylist(), strict=True))
-        facts = self.input.facts
         codes = TopicCodes(facts.names)
         self.states = GroupStates(texts, codes)
         classic, modern, upgrades = map(self.states.of_fold, PARTS)
         self.classic, self.modern = ClassicAudit(facts, classic), ModernAudit(facts, modern, codes)
-        self.audits = (self.classic, self.modern)
         self.upgrades = Upgrades(facts, upgrades)
+        self.waiting = WaitingRows()
+        self.num_records = self.num_groups = 0
+        # Of the whole offsets partition, except the verdicts: those are of new rows. Its basis covers all slices.
+        begins = dict(run_input.begins.get(partition, {}))
+        self.progress = Progress(partition, run_input.through_run_id, begins=begins)
+        if earlier is not None:
+            self.progress.add(replace(earlier, num_of_verdicts=Counter()))
 
     def run(self) -> None:
         windows = (tables for _, tables in self.log.windows(GROUP_TABLES, [], WINDOW_ROWS))
@@ -128,77 +133,114 @@ class SliceRecomputing:
         for rows in self.waiting.judged():
             self.write_audited(rows)
         self.write_groups()
+        names, known = self.input.facts.names, self.progress.unnamed_topic_ids
+        self.progress.topics |= {names[each] for each in known if each in names}
+        self.progress.unnamed_topic_ids = {each for each in known if each not in names}
 
     def note(self, tables: Window) -> None:
         """For all slices: each begins where all of them ended."""
-        self.named |= topic_names(tables)
-        self.identified |= topic_ids(tables)
-        offset, time = self.through
+        progress = self.progress
+        progress.topics |= topic_names(tables)
+        progress.unnamed_topic_ids |= topic_ids(tables)
         for rows in tables.values():
             newest = int(times_of(rows).max())
-            offset = latest(offset, int(offsets_of(rows)[-1]))
-            time = latest(time, None if newest == LEAST else newest)
-        self.through = offset, time
+            progress.through_offset = latest(progress.through_offset, int(offsets_of(rows)[-1]))
+            progress.through_time = latest(progress.through_time, None if newest == LEAST else newest)
 
     def write_audited(self, rows: Sequence[AuditRow]) -> None:
-        self.num_of_verdicts.update(row.verdict.value for row in rows)
+        progress = self.progress
+        progress.num_of_verdicts.update(row.verdict.value for row in rows)
         for row in rows:
             if row.is_unconfirmed:
-                self.unconfirmed_through_time = latest(self.unconfirmed_through_time, row.record_time)
+                progress.unconfirmed_through_time = latest(progress.unconfirmed_through_time, row.record_time)
         self.write(ASSIGNMENT_AUDIT, rows)
 
     def write_groups(self) -> None:
         """States, migrations and what-ifs of groups with records; those of all other groups stay as they were. A record
         may matter to one fold and not to another: what a fold remembers of a group stays until the fold meets the
         group."""
-        states = dict(zip(PARTS, (fold.states() for fold in (*self.audits, self.upgrades)), strict=True))
+        folds: tuple[ClassicAudit | ModernAudit | Upgrades, ...] = (self.classic, self.modern, self.upgrades)
+        states: dict[str, Mapping[str, Any]] = {part: fold.states() for part, fold in zip(PARTS, folds, strict=True)}
         texts = self.states.texts_after(states)
         self.num_groups = len(texts)
-        newest = [group for audit in self.audits for group in audit.latest().values() if group is not None]
-        self.write(ASSIGNMENT_WHATIF, what_ifs(newest, self.input.facts))
-        self.write_rows(ASSIGNMENT_WHATIF, self.what_ifs_that_stand(states["classic"], states["modern"]))
+        newest = [*self.classic.latest().values(), *self.modern.latest().values()]
+        self.write(ASSIGNMENT_WHATIF, what_ifs([each for each in newest if each is not None], self.input.facts))
+        rows = self.held.rows(ASSIGNMENT_WHATIF.name)
+        # Those of groups that neither audit handled as its own type.
+        is_classic = pc.equal(rows.column("group_type"), GroupType.CLASSIC.value)
+        is_met = pc.if_else(is_classic, in_groups(rows, states["classic"]), in_groups(rows, states["modern"]))
+        self.write_rows(ASSIGNMENT_WHATIF, rows.filter(pc.invert(is_met)))
         self.write(ASSIGNOR_UPGRADES, self.upgrades.rows())
         self.write_rows(ASSIGNOR_UPGRADES, self.held.rows_without(ASSIGNOR_UPGRADES.name, states["upgrades"]))
-        kept = {group_id: text for group_id, text in texts.items() if text is not None}
-        made = state_table(RECOMPUTED_GROUPS, kept, self.input.cluster, self.partition_slice.partition)
-        self.write_rows(RECOMPUTED_GROUPS, made)
+        about = {"cluster": self.input.cluster, "offsets_partition": self.partition}
+        kept = [{**about, "group_id": group_id, "state": text} for group_id, text in texts.items() if text is not None]
+        self.write_rows(RECOMPUTED_GROUPS, pa.Table.from_pylist(kept, table_schema(RECOMPUTED_GROUPS)))
         self.write_rows(RECOMPUTED_GROUPS, self.held.rows_without(RECOMPUTED_GROUPS.name, texts))
-
-    def what_ifs_that_stand(self, classic: Collection[str], modern: Collection[str]) -> pa.Table:
-        """For groups that neither audit handled as its own type."""
-        rows = self.held.rows(ASSIGNMENT_WHATIF.name)
-        is_classic = pc.equal(rows.column("group_type"), GroupType.CLASSIC.value)
-        is_met = pc.if_else(is_classic, in_groups(rows, classic), in_groups(rows, modern))
-        return rows.filter(pc.invert(is_met))
 
     def write(self, table: Table, rows: Sequence[Any]) -> None:
         if rows:
-            self.write_rows(table, row_table(table, rows, self.input.cluster, self.partition_slice.partition))
+            self.write_rows(table, row_table(table, rows, self.input.cluster, self.partition))
 
     def write_rows(self, table: Table, rows: pa.Table) -> None:
-        left_out = self.input.left_out.get(self.partition_slice.partition)
+        left_out = self.input.left_out.get(self.partition)
         if left_out and table in OF_THE_PRESENT:
             rows = without_groups(rows, left_out)
         if rows.num_rows:
-            self.files.write(table.name, rows, self.partition_slice.partition)
+            self.files.write(table.name, rows, self.partition)
 
-    @property
-    def progress(self) -> Progress:
-        """Progress of the whole offsets partition, except the verdicts, which are those of new rows. Its basis covers
-        all slices together."""
-        run, before = self.input, self.earlier or Progress(self.partition_slice.partition, "")
-        names, known = run.facts.names, self.identified | before.unnamed_topic_ids
-        topics = before.topics | self.named | {names[each] for each in known if each in names}
-        unnamed = {each for each in known if each not in names}
-        return Progress(
-            partition=self.partition_slice.partition,
-            through_run_id=run.through_run_id,
-            through_offset=latest(before.through_offset, self.through[0]),
-            through_time=latest(before.through_time, self.through[1]),
-            basis="",
-            begins=dict(run.begins.get(self.partition_slice.partition, {})),
-            topics=topics,
-            unnamed_topic_ids=unnamed,
-            num_of_verdicts=self.num_of_verdicts,
-            unconfirmed_through_time=latest(before.unconfirmed_through_time, self.unconfirmed_through_time),
-        )
+
+@dataclass
+class WaitingRows:
+    """Rows of `assignment_audit` whose verdict waits for the group's last target. They wait on the disk of this
+    machine: where another class bears an assignor's name, all rows of its groups do, and each may list a thousand
+    partitions.
+
+    `file` has no name: it is gone when the process ends, however that is. None: no row waits. `trials`: of the rows of
+    each window, in order. They stay in memory, where targets that follow change them."""
+
+    file: IO[bytes] | None = None
+    trials: list[list[Trial | None]] = field(default_factory=list)
+
+    def without_waiting(self, rows: Sequence[AuditRow]) -> list[AuditRow]:
+        """Takes the rows that wait; returns the others."""
+        if waiting := [row for row in rows if row.trial is not None]:
+            self.file = self.file or tempfile.TemporaryFile()  # noqa: SIM115
+            self.trials.append([row.trial for row in waiting])
+            pickle.dump([replace(row, trial=None) for row in waiting], self.file)
+        return [row for row in rows if row.trial is None]
+
+    def judged(self) -> Iterator[list[AuditRow]]:
+        if self.file is None:
+            return
+        self.file.seek(0)
+        with self.file:
+            for trials in self.trials:
+                rows: list[AuditRow] = pickle.load(self.file)
+                yield [judged(replace(row, trial=trial)) for row, trial in zip(rows, trials, strict=True)]
+
+
+def row_table(table: Table, rows: Sequence[Any], cluster: str, partition: int) -> pa.Table:
+    """Of dataclass rows, whose fields are columns. Times are microseconds."""
+    schema = table_schema(table)
+    constants = {"cluster": cluster, "evidence_partition": partition}
+    columns = [
+        pa.repeat(pa.scalar(constants[field.name], field.type), len(rows))
+        if field.name in constants
+        else column([getattr(row, field.name) for row in rows], field.type)
+        for field in schema
+    ]
+    return pa.table(columns, schema)
+
+
+def column(values: list[Any], kind: pa.DataType) -> pa.Array:
+    if pa.types.is_timestamp(kind):
+        return pa.array(values, pa.int64()).cast(kind)
+    if not pa.types.is_list(kind) or not pa.types.is_struct(kind.value_type):
+        return pa.array(values, kind)
+    # There are many lists of structs, mostly short: columns of their items are faster than an object for each.
+    items = [item for value in values for item in value or ()]
+    of_items = [pa.array([getattr(item, field.name) for item in items], field.type) for field in kind.value_type]
+    structs = pa.StructArray.from_arrays(of_items, fields=list(kind.value_type))
+    starts = list(accumulate((len(value or ()) for value in values), initial=0))
+    mask = pa.array([value is None for value in values], pa.bool_())
+    return pa.ListArray.from_arrays(pa.array(starts, pa.int32()), structs, type=kind, mask=mask)

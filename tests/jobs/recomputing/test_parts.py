@@ -9,8 +9,7 @@ import pyarrow as pa
 import pytest
 
 from jobs.recomputing.facts import known_topics
-from jobs.recomputing.named_topics import topic_ids, topic_names
-from jobs.recomputing.whole_operations import whole_operations
+from jobs.recomputing.operations import topic_ids, topic_names, whole_operations
 from schemas.contract.tables import TABLES
 from tests.make.tables import filled
 from udfs.assignors.questions import Topic
