@@ -1,21 +1,28 @@
-"""The audit of consumer, share and streams groups: compares every target assignment with what Kafka's assignor
-gives."""
+"""The audit of consumer, share and streams groups: compares every target assignment with what Kafka's assignor gives.
+And the same fold without assignors: what targets show about names and ids of topics."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from schemas.records.registry import GROUP_TYPES
+from schemas.records.registry import GROUP_TYPES, types_of
+from schemas.words.assignments import AssignorSource, PartitionCountsSource
+from schemas.words.records import GroupType
 from udfs.audit.checks.facts import Facts
 from udfs.audit.checks.results import AuditRow, Latest, Trial
 from udfs.audit.checks.rows import audit_row, judged
+from udfs.audit.defects.find_defects import defect_of_target
+from udfs.audit.defects.registry import TARGET_DEFECTS
 from udfs.audit.defects.upgrade_defects import with_upgrade_defects
-from udfs.audit.modern.group import COMPLETIONS, ModernGroup, follow
-from udfs.audit.modern.questions import latest_of_group
-from udfs.audit.modern.rows import TargetResult
-from udfs.audit.modern_targets import target_result
+from udfs.audit.modern.group import COMPLETIONS, ModernGroup, Newest, follow
+from udfs.audit.modern.questions import Unanswerable, latest_of_group, member_inputs
+from udfs.audit.modern.targets import Answer, TargetResult, answer_of, verdict_of
+from udfs.audit.modern.topics import MOST_INFERRED, seen_of
+from udfs.audit.topic_names import Reign, TargetNames
+from udfs.groups.modern.record_handlers import on_target_epoch
 from udfs.groups.readers.classic_columns import TYPE as CLASSIC_TYPE
 from udfs.groups.readers.classic_columns import ClassicColumns
 from udfs.groups.readers.modern_records import modern_records
@@ -26,14 +33,8 @@ from udfs.topics.partition_codes import TopicCodes
 CLASSIC_TABLE = "classic_group_metadata"
 # Tasks of streams groups cannot be recomputed, so their topologies are not needed.
 TOPOLOGIES_TABLE = "streams_group_topologies"
-
-
-@dataclass(frozen=True)
-class ConvertedGroup:
-    """A classic group with members ended in this operation: the first state of the consumer group is copied from it."""
-
-    batch: int
-    time: int | None
+# Records after which the topics of a group may be others. A topic that changes has a new group epoch first.
+ENDS = {CLASSIC_TYPE, *types_of("group_metadata")}
 
 
 class ModernAudit:
@@ -44,7 +45,9 @@ class ModernAudit:
         self.codes = codes or TopicCodes(facts.names)
         # Groups with records in this run; None: there is no group of these types.
         self.groups: dict[str, ModernGroup | None] = {}
-        self.converted: dict[str, ConvertedGroup] = {}
+        # By classic group with members, the batch and time in which it ended: the first state of a consumer group of
+        # the same operation is copied from it.
+        self.converted: dict[str, tuple[int, int | None]] = {}
         # Trials of earlier runs.
         self.met: list[Trial] = []
 
@@ -84,26 +87,29 @@ class ModernAudit:
                 group.resume()
                 self.met += group.trials.values()
         if record.type == CLASSIC_TYPE:
-            self.on_classic(group_id, record)
+            if record.value is None:
+                self.converted[group_id] = record.batch, record.time
+            else:
+                self.groups[group_id] = None
             return None
         group = self.group_of(group_id, record)
         if group is None:
             return None
-        if record.type in COMPLETIONS:
-            return self.complete(group_id, group, record)
-        follow(group, record, self.codes)
-        if group.is_deleted:
-            self.groups[group_id] = None
-        return None
-
-    def complete(self, group_id: str, group: ModernGroup, record: Record) -> TargetResult | None:
-        return target_result(group_id, group, record, self.codes, self.facts)
-
-    def on_classic(self, group_id: str, record: Record) -> None:
-        if record.value is None:
-            self.converted[group_id] = ConvertedGroup(record.batch, record.time)
-        else:
-            self.groups[group_id] = None
+        if record.type not in COMPLETIONS:
+            follow(group, record, self.codes)
+            if group.is_deleted:
+                self.groups[group_id] = None
+            return None
+        group.begin(record)
+        group.look()
+        on_target_epoch(group, record)
+        epoch = group.target_epoch
+        if record.value is None or epoch is None:
+            # It deletes the target.
+            return None
+        result = self.complete(group_id, group, epoch, record)
+        group.complete(epoch)
+        return result
 
     def group_of(self, group_id: str, record: Record) -> ModernGroup | None:
         """Only a value creates a group."""
@@ -113,12 +119,65 @@ class ModernAudit:
             return group
         if record.value is None:
             return None
-        converted = self.converted.pop(group_id, None)
-        made = ModernGroup(group_type)
-        if converted == ConvertedGroup(record.batch, record.time):
+        made = self.groups[group_id] = ModernGroup(group_type)
+        if self.converted.pop(group_id, None) == (record.batch, record.time):
             made.missing, made.is_converted = None, True
-        self.groups[group_id] = made
         return made
+
+    def complete(self, group_id: str, group: ModernGroup, epoch: int, record: Record) -> TargetResult | None:
+        """For a record of type 6, 12 or 20. None: it makes no row, since the group has no members."""
+        if not group.members_of(epoch)[0] and not group.targets:
+            return None
+        first, evidence = group.operation.first_target_offset, group.operation.first_offset
+        evidence = evidence if first is None else min(first, evidence)
+        answer = answer_of(group, epoch, record.time, self.codes, self.facts)
+        is_copied = group.is_converted and answer.question is not None and answer.outcome is None
+        known_defect = defect_of_target(group, answer)
+        verdict, reason, compared = verdict_of(answer, group.missing_now, is_copied=is_copied)
+        # A difference that a known defect of Kafka's assignor explains is no sign of another class.
+        is_no_trial = answer.outcome is None or (not answer.is_reproduced and known_defect in TARGET_DEFECTS)
+        group.newest = newest_of(answer, record, evidence)
+        return TargetResult(
+            verdict=verdict,
+            reason=reason,
+            compared=compared,
+            group_id=group_id,
+            group_type=group.group_type,
+            record=record,
+            epoch=epoch,
+            first_offset=evidence,
+            answer=answer,
+            missing=group.missing_now,
+            is_copied=is_copied,
+            known_defect=known_defect,
+            faults=tuple(group.watch.faults) if group.group_type == GroupType.CONSUMER else None,
+            trial=None if is_no_trial else trial_of(group, answer, self.facts),
+        )
+
+
+def trial_of(group: ModernGroup, answer: Answer, facts: Facts) -> Trial:
+    """Of a name that nobody knows there is one too."""
+    trial = group.trials.setdefault("" if answer.source == AssignorSource.INFERRED else answer.assignor or "", Trial())
+    trial.is_any_listed = group.group_type in facts.custom_listed
+    trial.is_listed = answer.source != AssignorSource.VOTES and group.group_type in facts.custom_default
+    return trial
+
+
+def newest_of(answer: Answer, record: Record, evidence: int) -> Newest:
+    question = answer.question
+    source = None if question is None else question.subscribed.source
+    if answer.confirmation.why is not None and not answer.is_reproduced:
+        source = PartitionCountsSource.INFERRED
+    topics = () if question is None else question.subscribed.topics
+    return Newest(
+        assignment_offset=record.offset,
+        record_time=record.time,
+        first_offset=evidence,
+        assignor=answer.assignor,
+        counts_source=source,
+        topics={topic.name: (topic.partitions, topic.topic_id) for topic in topics},
+        reason=answer.reason if question is None else None,
+    )
 
 
 @uncollected()
@@ -135,3 +194,55 @@ def classic_values(rows: pa.Table | None) -> Iterator[tuple[str, Record]]:
         return
     read = ClassicColumns(rows)
     yield from read.records(np.diff(read.starts).tolist())
+
+
+class TargetEvidence(ModernAudit):
+    """`known`: names of topics by id. The result is in `target_names`."""
+
+    def __init__(self, known: Mapping[str, str]) -> None:
+        super().__init__(Facts(logged_names=known), {})
+        self.target_names: list[TargetNames] = []
+        # By group, the place of the target that is in force.
+        self.in_force: dict[str, int] = {}
+
+    def take(self, tables: Mapping[str, Any]) -> list[Any]:
+        for each in events(tables, self.codes):
+            self.on_record(*each)
+        return []
+
+    def on_record(self, group_id: str, record: Record) -> TargetResult | None:
+        if record.type in ENDS:
+            self.end(group_id, record)
+        return super().on_record(group_id, record)
+
+    def end(self, group_id: str, record: Record) -> None:
+        place = self.in_force.pop(group_id, None)
+        if place is not None:
+            ended = self.target_names[place]
+            reign = Reign(ended.reign.since, record.time) if ended.reign and record.time is not None else None
+            self.target_names[place] = replace(ended, reign=reign)
+
+    def complete(self, group_id: str, group: ModernGroup, epoch: int, record: Record) -> TargetResult | None:
+        self.end(group_id, record)
+        abouts, metadata_hash = group.members_of(epoch)
+        try:
+            seen = seen_of(group, member_inputs(group, abouts), self.codes, record.time)
+        except Unanswerable:
+            return None
+        if seen.possible and max(seen.counts.values()) <= MOST_INFERRED:
+            possible = tuple((topic_id, tuple(sorted(names))) for topic_id, names in sorted(seen.possible.items()))
+            # Members of share groups are given no topics whose share state is not set up yet.
+            is_all = record.time is not None and group.group_type == GroupType.CONSUMER
+            self.in_force[group_id] = len(self.target_names)
+            self.target_names.append(
+                TargetNames(
+                    names=tuple(sorted(seen.names)),
+                    counts=tuple(sorted(seen.counts.items())),
+                    possible=possible,
+                    metadata_hash=metadata_hash,
+                    is_whole=group.missing_now is None,
+                    time=record.time,
+                    reign=Reign(record.time) if is_all and record.time is not None else None,
+                )
+            )
+        return None

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.replaying.log.partition import GROUP_TABLES, PartitionLog
-from udfs.audit.target_evidence import TargetEvidence
+from udfs.audit.modern_audit import TargetEvidence
 from udfs.audit.topic_names import ReadCommitted, TargetNames, names_by_id
 from udfs.topics.names import Sighting
 

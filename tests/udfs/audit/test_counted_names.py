@@ -10,7 +10,7 @@ import pytest
 
 from schemas.words.history import Confidence, TopicSource
 from tests.builders.groups.target_log import TargetLog, about, completed, dead, epoch, target, topic_id
-from udfs.audit.target_evidence import TargetEvidence
+from udfs.audit.modern_audit import TargetEvidence
 from udfs.audit.topic_names import (
     MOST_TRIED,
     CommittedPartitions,

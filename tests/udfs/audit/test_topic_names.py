@@ -9,7 +9,7 @@ import pytest
 from schemas.words.history import Confidence, TopicSource
 from tests.builders.groups.target_log import TargetLog, about, completed, epoch, target, topic_id
 from udfs.assignors.questions import Topic
-from udfs.audit.target_evidence import TargetEvidence
+from udfs.audit.modern_audit import TargetEvidence
 from udfs.audit.topic_names import MOST_BEYOND, HashSearch, InferredName, TargetNames, by_hash, names_by_id
 from udfs.topics.metadata_hash import group_hash
 

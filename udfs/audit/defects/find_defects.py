@@ -19,7 +19,7 @@ from udfs.audit.defects.registry import (
     Signature,
 )
 from udfs.audit.modern.group import ModernGroup
-from udfs.audit.modern.rows import Answer
+from udfs.audit.modern.targets import Answer
 
 
 def defect_of_generation(result: GenerationResult, is_sound: bool) -> str | None:

@@ -14,7 +14,7 @@ from schemas.records.registry import types_by_group_type
 from schemas.words.records import GroupType
 from udfs.assignors.questions import LEADERS
 from udfs.audit.modern.questions import Question
-from udfs.audit.modern.rows import TargetResult
+from udfs.audit.modern.targets import TargetResult
 from udfs.groups.readers.modern_values import Current
 from udfs.groups.readers.records import Record
 

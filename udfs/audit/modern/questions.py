@@ -16,14 +16,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from schemas.words.assignments import PartitionCountsSource
+from schemas.words.assignments import Algorithm, PartitionCountsSource
 from schemas.words.history import TaskRole
 from schemas.words.records import GroupType
 from udfs.assignors.groups import Codes, Group, Numbers, Positions, Rows, each_once
 from udfs.assignors.java.maps import JavaSet, Keys, no_order, string_hashes, timeline_walked, walked
 from udfs.assignors.questions import Member, Owned, Release, Topic
 from udfs.audit.checks.assignments import RecordedAssignment
-from udfs.audit.checks.facts import UNKNOWN, ByLog
+from udfs.audit.checks.facts import UNKNOWN, ByLog, Confirmation, Facts, UsedTopic, confirmation
 from udfs.audit.checks.results import GONE, Latest
 from udfs.audit.modern.group import Inputs, ModernGroup
 from udfs.groups.readers.modern_values import About
@@ -65,6 +65,11 @@ class MemberInputs:
     @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(chain.from_iterable(dict.fromkeys(self.subscriptions))))
+
+    @cached_property
+    def algorithm(self) -> Algorithm:
+        is_equal = len({frozenset(listed) for listed in set(self.subscriptions)}) == 1
+        return Algorithm.HOMOGENEOUS if is_equal and not self.is_mixed else Algorithm.HETEROGENEOUS
 
 
 def member_inputs(
@@ -154,6 +159,8 @@ class Question:
 
     inputs: MemberInputs
     subscribed: SubscribedTopics
+    # Of the subscribed topics.
+    confirmation: Confirmation
     topics: tuple[str, ...]
     counts: Numbers
     ids: Sequence[tuple[int, int]]
@@ -189,7 +196,10 @@ class Question:
         )
 
 
-def question_of(group: ModernGroup, inputs: MemberInputs, subscribed: SubscribedTopics, codes: TopicCodes) -> Question:
+def question_of(
+    group: ModernGroup, inputs: MemberInputs, subscribed: SubscribedTopics, time: int | None, codes: TopicCodes,
+    facts: Facts,
+) -> Question:  # fmt: skip
     """Topics are numbered by what the group subscribes to. The others have no partitions that could be assigned."""
     numbers = {topic.name: place for place, topic in enumerate(subscribed.topics)}
     by_id = {topic.topic_id: place for place, topic in enumerate(subscribed.topics) if topic.topic_id is not None}
@@ -208,16 +218,22 @@ def question_of(group: ModernGroup, inputs: MemberInputs, subscribed: Subscribed
     classes = {listed: number for number, listed in enumerate(dict.fromkeys(inputs.subscriptions))}
     counts = np.zeros(len(labels), np.int64)
     counts[: len(subscribed.topics)] = [topic.partitions for topic in subscribed.topics]
+    recorded, had = rows_of(inputs.after, of_code), each_once(rows_of(inputs.before, of_code))
+    least = np.zeros(len(labels), np.int64)
+    for rows in (recorded, had):
+        np.maximum.at(least, rows.topics, rows.partitions.astype(np.int64) + 1)
+    used = (UsedTopic(each.name, each.partitions, int(least[at])) for at, each in enumerate(subscribed.topics))
     return Question(
         inputs=inputs,
         subscribed=subscribed,
+        confirmation=confirmation(subscribed.by_log, used, time, facts),
         topics=tuple(labels),
         counts=counts,
         ids=[(0, 0) if each is None else bits_of(each) for each in ids],
         class_of_member=np.array([classes[listed] for listed in inputs.subscriptions], np.int32),
         topics_of_class=[np.array([numbers[name] for name in listed], np.int32) for listed in classes],
-        before=each_once(rows_of(inputs.before, of_code)),
-        recorded=rows_of(inputs.after, of_code),
+        before=had,
+        recorded=recorded,
         base=base_rows(inputs, previous, of_code),
         assignable=assignable_rows(group, numbers),
     )

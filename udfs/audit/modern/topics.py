@@ -15,7 +15,7 @@ from schemas.words.assignments import PartitionCountsSource
 from udfs.assignors.questions import MOST_PARTITIONS, Topic
 from udfs.audit.checks.facts import ByLog, Facts, KnownTopic, most_believed
 from udfs.audit.modern.group import ModernGroup
-from udfs.audit.modern.questions import MemberInputs, SubscribedTopics, Unanswerable
+from udfs.audit.modern.questions import MemberInputs, Question, SubscribedTopics, Unanswerable, question_of
 from udfs.groups.readers.recorded_lists import join_lists
 from udfs.topics.metadata_hash import group_hash
 from udfs.topics.partition_codes import TopicCodes
@@ -78,11 +78,20 @@ def pairings(choices: Sequence[Sequence[str]], most_tried: int) -> Iterator[list
     return extended()
 
 
+def questions_to_ask(
+    group: ModernGroup, inputs: MemberInputs, metadata_hash: int | None, time: int | None, codes: TopicCodes,
+    facts: Facts, shown: MemberInputs | None = None,
+) -> Iterator[Question]:  # fmt: skip
+    """With the most likely topics first. `time`: of the target's record. `shown`: what shows the topics, if not the
+    inputs themselves."""
+    for subscribed in topics_to_try(group, shown or inputs, metadata_hash, time, codes, facts):
+        yield question_of(group, inputs, subscribed, time, codes, facts)
+
+
 def topics_to_try(
-    group: ModernGroup, inputs: MemberInputs, time: int | None, metadata_hash: int | None, codes: TopicCodes,
+    group: ModernGroup, inputs: MemberInputs, metadata_hash: int | None, time: int | None, codes: TopicCodes,
     facts: Facts,
 ) -> Iterator[SubscribedTopics]:  # fmt: skip
-    """The most likely first. `time`: of the target's record."""
     partitions = join_lists((*inputs.after, *inputs.before)).partitions
     most = min(MOST_INFERRED, most_believed(len(partitions)))
     if len(partitions) and (partitions.min() < 0 or partitions.max() > most):

@@ -4,15 +4,15 @@ of members in one chain of its map. The first variant that gives the recorded as
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from schemas.words.assignments import Algorithm, Verdict
-from schemas.words.records import GroupType
 from udfs.assignors.answers import ASSIGNORS
 from udfs.assignors.groups import AssignorFailed, Numbers, Positions, Rows
 from udfs.assignors.questions import JDKS, NEWEST_PATCH, NEWEST_RELEASE, GroupProtocol, Release, SpecError
+from udfs.audit.checks.facts import REPRODUCED
 from udfs.audit.checks.results import by_member, group_by_topic
 from udfs.audit.modern.questions import Question, other_orders
 
@@ -23,21 +23,17 @@ LAST_4_0: Release = (4, 0, NEWEST_PATCH)
 # The first release that hashed topics.
 HASHES_SINCE: Release = (4, 1, 0)
 
-# By assignor and algorithm: releases that stand for all with the same answers, newest first, and their names.
-LINES: Mapping[tuple[str, Algorithm], Sequence[tuple[Release, str]]] = {
-    ("uniform", Algorithm.HOMOGENEOUS): ((NEWEST_RELEASE, "4.0.1 and later"), (BEFORE_4_0_1, "before 4.0.1")),
-    ("uniform", Algorithm.HETEROGENEOUS): ((NEWEST_RELEASE, "4.0 and later"), (LAST_3_9, "before 4.0")),
-    ("range", Algorithm.HOMOGENEOUS): ((NEWEST_RELEASE, "3.9 and later"),),
-    ("range", Algorithm.HETEROGENEOUS): ((NEWEST_RELEASE, "3.9 and later"),),
-    ("simple", Algorithm.HOMOGENEOUS): ((NEWEST_RELEASE, "4.2 and later"), (LAST_4_1, "4.1"), (LAST_4_0, "before 4.1")),
-    ("simple", Algorithm.HETEROGENEOUS): (
-        (NEWEST_RELEASE, "4.2 and later"),
-        (LAST_4_1, "4.1"),
-        (LAST_4_0, "before 4.1"),
-    ),
+# By assignor: releases that stand for all with the same answers, newest first, and their names.
+Lines = Sequence[tuple[Release, str]]
+LINES: Final[Mapping[str, Lines]] = {
+    "uniform": ((NEWEST_RELEASE, "4.0.1 and later"), (BEFORE_4_0_1, "before 4.0.1")),
+    "range": ((NEWEST_RELEASE, "3.9 and later"),),
+    "simple": ((NEWEST_RELEASE, "4.2 and later"), (LAST_4_1, "4.1"), (LAST_4_0, "before 4.1")),
 }
+LINES_OF_UNEQUAL: Final[Mapping[str, Lines]] = {
+    **LINES, "uniform": ((NEWEST_RELEASE, "4.0 and later"), (LAST_3_9, "before 4.0")),
+}  # fmt: skip
 JAVA_LINES = {17: "Java 18 and before", 21: "Java 19 and later"}
-BUILT_IN = ("uniform", "range")
 # Limits: members and partitions that are processed for one target, and the number of variants that are tried in any
 # case.
 MOST_WORK = 100_000
@@ -57,36 +53,39 @@ class Variant(NamedTuple):
 class Outcome:
     """`expected` uses the question's own numbers; None: the assignor throws an exception."""
 
+    question: Question
     verdict: Verdict
     variant: Variant
     expected: Rows | None
     why: str | None = None
 
+    @property
+    def is_reproduced(self) -> bool:
+        return self.verdict in REPRODUCED
 
-def algorithm_of(question: Question) -> Algorithm:
-    is_equal = len({frozenset(listed) for listed in question.inputs.subscriptions}) == 1
-    return Algorithm.HOMOGENEOUS if is_equal and not question.inputs.is_mixed else Algorithm.HETEROGENEOUS
+    @property
+    def variant_text(self) -> str:
+        line = dict(lines_of(self.question, self.variant.assignor))[self.variant.release]
+        order = "" if self.variant.order is None else ", members that count as equal in another order"
+        return f"{line}, {JAVA_LINES[self.variant.jdk]}{order}"
 
 
-def variant_text(variant: Variant, algorithm: Algorithm) -> str:
-    line = next(name for release, name in LINES[variant.assignor, algorithm] if release == variant.release)
-    order = "" if variant.order is None else ", members that count as equal in another order"
-    return f"{line}, {JAVA_LINES[variant.jdk]}{order}"
+def lines_of(question: Question, assignor: str) -> Lines:
+    return (LINES if question.inputs.algorithm == Algorithm.HOMOGENEOUS else LINES_OF_UNEQUAL)[assignor]
 
 
-def lines_of(assignor: str, algorithm: Algorithm, has_hash: bool, has_topics: bool) -> list[Release]:
-    """`has_hash`: only releases from 4.1 on write one. `has_topics`: only releases before 4.1 write them."""
-    releases = [release for release, _ in LINES[assignor, algorithm]]
+def variants(
+    question: Question, assignor: str, last: Variant | None, *, has_hash: bool, has_topics: bool, is_newest: bool
+) -> Iterator[Variant]:
+    """The previous variant first; then by release, by Java version, and last by the order of members. `has_hash`: only
+    releases from 4.1 on write one. `has_topics`: only releases before 4.1 write them. `is_newest`: no other may be."""
+    releases = [release for release, _ in lines_of(question, assignor)]
     if has_hash:
-        return [release for release in releases if release >= HASHES_SINCE]
-    return releases[::-1] if has_topics else releases
-
-
-def variants(question: Question, assignor: str, releases: Sequence[Release], last: Variant | None) -> Iterator[Variant]:
-    """The previous variant first; then by release, by Java version, and last by the order of members."""
-    plain = [Variant(assignor, release, jdk) for release in releases for jdk in JDKS]
-    if last is not None and last in plain:
-        plain.sort(key=lambda each: each != last)
+        releases = [release for release in releases if release >= HASHES_SINCE]
+    elif has_topics:
+        releases = releases[::-1]
+    plain = [Variant(assignor, release, jdk) for release in releases[: 1 if is_newest else None] for jdk in JDKS]
+    plain.sort(key=lambda each: each != last)
     yield from plain
     for order in other_orders(question.inputs):
         yield from (each._replace(order=order) for each in plain)
@@ -111,7 +110,8 @@ def recompute(question: Question, tries: Iterator[Variant]) -> Outcome:
         if new_rank > rank:
             best, rank = outcome, new_rank
     if unknown is not None and (best is None or best.verdict == Verdict.DRIFT):
-        return Outcome(Verdict.NOT_RECOMPUTABLE, variant if best is None else best.variant, None, unknown)
+        variant = variant if best is None else best.variant
+        return Outcome(question, Verdict.NOT_RECOMPUTABLE, variant, None, unknown)
     if best is None:
         raise ValueError("no variant to try")
     return best
@@ -120,19 +120,19 @@ def recompute(question: Question, tries: Iterator[Variant]) -> Outcome:
 def attempt(question: Question, variant: Variant, wanted: Numbers) -> tuple[Outcome, int]:
     """The answer, and how much of the record it gives."""
     if gives_far_more(question, variant):
-        return Outcome(Verdict.DRIFT, variant, None, "every member would have every partition"), -1
+        return Outcome(question, Verdict.DRIFT, variant, None, "every member would have every partition"), -1
     try:
         expected = answer(question, variant)
     except AssignorFailed as failure:
-        return Outcome(Verdict.DRIFT, variant, None, str(failure)), -1
+        return Outcome(question, Verdict.DRIFT, variant, None, str(failure)), -1
     if question.inputs.gone:
         expected = expected.take(~np.isin(expected.members, list(question.inputs.gone)))
     expected_keys = keys(question, expected)
     if not np.array_equal(expected_keys, wanted):
-        return Outcome(Verdict.DRIFT, variant, expected), len(np.intersect1d(expected_keys, wanted))
+        return Outcome(question, Verdict.DRIFT, variant, expected), len(np.intersect1d(expected_keys, wanted))
     if is_as_listed(question, expected):
-        return Outcome(Verdict.SAME, variant, expected), len(wanted) + 2
-    return Outcome(Verdict.SAME_MEMBERS_OTHER_ORDER, variant, expected), len(wanted) + 1
+        return Outcome(question, Verdict.SAME, variant, expected), len(wanted) + 2
+    return Outcome(question, Verdict.SAME_MEMBERS_OTHER_ORDER, variant, expected), len(wanted) + 1
 
 
 def gives_far_more(question: Question, variant: Variant) -> bool:
@@ -168,13 +168,3 @@ def is_as_listed(question: Question, expected: Rows) -> bool:
     theirs = by_member(group_by_topic(expected))
     theirs = theirs.take(is_written[theirs.members])
     return np.array_equal(ours.topics, theirs.topics) and np.array_equal(ours.partitions, theirs.partitions)
-
-
-def assignors_to_try(group_type: GroupType, voted: str | None, default: str | None, inferred: str | None) -> list[str]:
-    """More than one if no source shows which."""
-    if group_type == GroupType.SHARE:
-        return ["simple"]
-    known = voted or default
-    if known is not None:
-        return [known]
-    return sorted(BUILT_IN, key=lambda each: each != inferred)

@@ -1,5 +1,7 @@
 """Logs of targets that contradict themselves end no audit, and errors of this program end it."""
 
+from types import ModuleType
+
 import pytest
 
 from schemas.words.assignments import Verdict
@@ -18,14 +20,13 @@ from tests.builders.groups.target_log import (
     topic_id,
 )
 from udfs.assignors.groups import Rows
-from udfs.audit import modern_targets
+from udfs.audit import modern_audit
 from udfs.audit.checks.facts import Facts
 from udfs.audit.checks.results import AuditRow
-from udfs.audit.modern import variants
+from udfs.audit.modern import targets, variants
 from udfs.audit.modern.questions import Question
 from udfs.audit.modern.variants import Variant, answer
-from udfs.audit.modern_audit import ModernAudit
-from udfs.audit.target_evidence import TargetEvidence
+from udfs.audit.modern_audit import ModernAudit, TargetEvidence
 from udfs.audit.topic_names import names_by_id
 from udfs.groups.modern import record_handlers
 from udfs.topics.partition_codes import TopicCodes
@@ -164,8 +165,14 @@ def test_an_error_of_ours_in_any_handler_ends_the_audit(record_type: int, monkey
         audit_once(whole_log(), Facts(default_assignor="uniform"))
 
 
-@pytest.mark.parametrize("name", ["member_inputs", "recompute", "topics_to_try", "defect_of_target"])
-def test_an_error_of_ours_in_an_answer_ends_the_audit(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(modern_targets, name, fail)
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [(targets, "member_inputs"), (targets, "recompute"), (targets, "questions_to_ask"),
+     (modern_audit, "defect_of_target")],
+)  # fmt: skip
+def test_an_error_of_ours_in_an_answer_ends_the_audit(
+    module: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, name, fail)
     with pytest.raises(KeyError, match="no such thing"):
         audit_once(whole_log(), Facts(default_assignor="uniform"))

@@ -1,8 +1,9 @@
-"""The results of target assignments: what an answer beside the record proves, and why there is none."""
+"""A target epoch: its question, the assignor in force, the answer closest to the record, and what that proves."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,26 @@ import numpy as np
 from schemas.words.assignments import Algorithm, AssignorSource, PartitionCountsSource, Verdict
 from schemas.words.history import Confidence
 from schemas.words.records import GroupType
+from udfs.assignors.groups import Rows
 from udfs.audit.checks.assignments import Racks, RecordedAssignment
 from udfs.audit.checks.facts import ALL_CONFIRMED, REPRODUCED, UNKNOWN, Confirmation, Facts, GroupRule, proved
-from udfs.audit.checks.results import Balance, Comparison, Result, Trial, checked_numbers, compare, moves
-from udfs.audit.modern.questions import MemberInputs, Question
-from udfs.audit.modern.variants import Outcome, keys, variant_text
+from udfs.audit.checks.results import GONE, Balance, Comparison, Result, Trial, checked_numbers, compare, moves
+from udfs.audit.modern.group import ModernGroup
+from udfs.audit.modern.questions import (
+    MemberInputs,
+    Question,
+    Unanswerable,
+    earlier_inputs,
+    member_inputs,
+    most_voted,
+    recorded_targets,
+)
+from udfs.audit.modern.topics import questions_to_ask
+from udfs.audit.modern.variants import Outcome, Variant, keys, recompute, variants
 from udfs.groups.readers.records import Record
+from udfs.topics.partition_codes import TopicCodes
+
+BUILT_IN = ("uniform", "range")
 
 
 @dataclass(frozen=True)
@@ -23,17 +38,13 @@ class Answer:
     """`reason`: why there is no outcome. `recorded`: what is checked if there is no question."""
 
     inputs: MemberInputs | None
-    question: Question | None
-    outcome: Outcome | None
-    assignor: str | None
-    source: AssignorSource | None
-    algorithm: Algorithm | None
-    reason: str | None
+    # About the members that there are now, also where the outcome is of earlier inputs.
+    question: Question | None = None
+    outcome: Outcome | None = None
+    assignor: str | None = None
+    source: AssignorSource | None = None
+    reason: str | None = None
     recorded: RecordedAssignment | None = None
-    # Of the topics that were used.
-    confirmation: Confirmation = ALL_CONFIRMED
-    # Of those of earlier inputs that gave it; None: it was not given by such.
-    confirmation_of_earlier: Confirmation | None = None
     # The epoch of the inputs, if the group has moved on since; None: they are those of the group as it is.
     from_epoch: int | None = None
     # Why earlier inputs may have given it, though none is known to give it.
@@ -43,12 +54,163 @@ class Answer:
 
     @property
     def is_reproduced(self) -> bool:
-        return self.outcome is not None and self.outcome.verdict in REPRODUCED
+        return self.outcome is not None and self.outcome.is_reproduced
+
+    @property
+    def algorithm(self) -> Algorithm | None:
+        return None if self.outcome is None else self.outcome.question.inputs.algorithm
+
+    @property
+    def confirmation(self) -> Confirmation:
+        """Of the question's topics."""
+        return ALL_CONFIRMED if self.question is None else self.question.confirmation
 
     @property
     def proof(self) -> Confirmation:
         """Of the topics that gave the outcome."""
-        return self.confirmation_of_earlier or self.confirmation
+        return self.confirmation if self.outcome is None else self.outcome.question.confirmation
+
+
+def answer_of(group: ModernGroup, epoch: int, time: int | None, codes: TopicCodes, facts: Facts) -> Answer:
+    """`time`: of the target's record."""
+    inputs: MemberInputs | None = None
+    abouts, metadata_hash = group.members_of(epoch)
+    try:
+        if group.group_type == GroupType.STREAMS:
+            raise Unanswerable("streams groups: their assignor can compute different assignments from the same input")
+        if not abouts:
+            raise Unanswerable("targets are left in the group, but no record of a member")
+        inputs = member_inputs(group, abouts)
+        questions = questions_to_ask(group, inputs, metadata_hash, time, codes, facts)
+        if group.is_converted and all(about is not None and about.is_classic for about in abouts.values()):
+            why = "the group changed to this protocol here, and its classic assignment was copied; no assignor ran"
+            return Answer(inputs, next(questions), reason=why)
+        names, source = assignors_to_try(group, inputs, facts)
+        why_not = why_unknown(group, names[0])
+        if why_not is not None and (question := next(questions, None)) is not None:
+            return Answer(inputs, question, None, names[0], source, reason=why_not)
+        best = closest(group, questions, names, has_hash=metadata_hash is not None)
+        if best is None:
+            raise Unanswerable("no record shows the topics")
+        from_epoch = None if group.inputs_of(epoch) is None else epoch
+        answer = Answer(inputs, best.question, best, best.variant.assignor, source, from_epoch=from_epoch)
+        if best.is_reproduced:
+            note_variant(group, best)
+        if best.verdict == Verdict.SAME and not group.has_moved_on(epoch):
+            return answer
+        return by_earlier_inputs(group, answer, best, epoch, time, codes, facts)
+    except Unanswerable as why:
+        return Answer(inputs, reason=str(why), recorded=recorded_targets(group, codes))
+
+
+def assignors_to_try(group: ModernGroup, inputs: MemberInputs, facts: Facts) -> tuple[list[str], AssignorSource]:
+    """More than one if no source shows which."""
+    if group.group_type == GroupType.SHARE:
+        return ["simple"], AssignorSource.DEFAULT
+    if vote := most_voted(about.assignor for about in inputs.abouts):
+        return [vote], AssignorSource.VOTES
+    if facts.default_assignor is not None:
+        return [facts.default_assignor], AssignorSource.DEFAULT
+    return sorted(BUILT_IN, key=lambda each: each != group.inferred), AssignorSource.INFERRED
+
+
+def why_unknown(group: ModernGroup, assignor: str) -> str | None:
+    """Why the assignor's answer is unknown."""
+    if group.group_type == GroupType.CONSUMER and assignor not in BUILT_IN:
+        return f"{assignor}: not one of Kafka's assignors"
+    if group.topics is not None and group.topics.is_early:
+        return "written by Kafka 3.7 (early access), whose assignors Groupscope does not have"
+    return None
+
+
+def has_listed_topics(group: ModernGroup) -> bool:
+    """In a record of type 4, which no release from 4.1 on writes."""
+    return group.topics is not None and group.topics.assignable is None
+
+
+def closest(
+    group: ModernGroup, questions: Iterable[Question], names: Sequence[str], *, has_hash: bool, is_newest: bool = False
+) -> Outcome | None:
+    """Of the first question whose answer is the record; else of one whose topics are confirmed; else of the first."""
+    best: Outcome | None = None
+    last = None if group.variant is None else Variant(*group.variant)
+    for question in questions:
+        tries = (
+            variants(question, name, last, has_hash=has_hash, has_topics=has_listed_topics(group), is_newest=is_newest)
+            for name in names
+        )
+        now = recompute(question, chain.from_iterable(tries))
+        is_more = best is None or (best.question.confirmation.why is not None and question.confirmation.why is None)
+        if is_more or now.is_reproduced:
+            best = now
+        if now.is_reproduced or question.subscribed.is_sure:
+            break
+    return best
+
+
+def note_variant(group: ModernGroup, outcome: Outcome) -> None:
+    group.variant = outcome.variant[:3]
+    group.inferred = outcome.variant.assignor
+
+
+def by_earlier_inputs(
+    group: ModernGroup, newest: Answer, own: Outcome, epoch: int, time: int | None, codes: TopicCodes, facts: Facts
+) -> Answer:
+    """With the newest earlier inputs that give the record, if possible in its order. The answer stays about the members
+    that there are now. `own`: what these give."""
+    if has_listed_topics(group):
+        # No release that writes these copies inputs.
+        return newest
+    why = "it may be of inputs from before that are not known: there are too many of them" if group.is_cut else None
+    expected: Outcome | None = None
+    # Computed without the members that have left, which no coordinator does.
+    has_moved_on = group.has_moved_on(epoch)
+    found = newest if own.is_reproduced and not has_moved_on else None
+    try:
+        for each in earlier_inputs(group, epoch):
+            past, metadata_hash = each.group, each.group.metadata_hash
+            names, _ = assignors_to_try(past, each.inputs, facts)
+            if (reason := why_unknown(past, names[0])) is not None:
+                raise Unanswerable(reason)
+            questions = questions_to_ask(past, each.inputs, metadata_hash, time, codes, facts, each.with_previous)
+            # Only by the newest rules: earlier releases copy no inputs.
+            best = closest(past, questions, names, has_hash=metadata_hash is not None, is_newest=True)
+            if best is None:
+                continue
+            if best.is_reproduced:
+                if found is None or best.verdict == Verdict.SAME:
+                    note_variant(group, best)
+                    found = replace(newest, outcome=best, assignor=best.variant.assignor, from_epoch=each.epoch)
+                if best.verdict == Verdict.SAME:
+                    break
+                continue
+            expected = expected or for_present_members(best, each.heirs, own.question)
+            is_unknown = best.verdict == Verdict.NOT_RECOMPUTABLE
+            unsure = best.why if is_unknown else best.question.confirmation.why
+            if unsure is not None:
+                why = why or f"it may be of the inputs of epoch {each.epoch}: {unsure}"
+    except Unanswerable as unknown:
+        why = why or f"it may be of inputs from before: {unknown}"
+    if found is not None:
+        return found
+    if expected is not None and has_moved_on:
+        return replace(newest, outcome=expected, is_of_earlier=True, why_earlier=why)
+    return replace(newest, why_earlier=why)
+
+
+def for_present_members(best: Outcome, heirs: Mapping[str, str], question: Question) -> Outcome | None:
+    """What is expected, in the numbers of the newest question."""
+    expected = best.expected
+    if expected is None:
+        return None
+    members = {member_id: place for place, member_id in enumerate(question.inputs.members)}
+    topics = {name: place for place, name in enumerate(question.topics)}
+    place_of = [members.get(heirs.get(each, ""), GONE) for each in best.question.inputs.members]
+    topic_of = [topics.get(name, GONE) for name in best.question.topics]
+    of_members = np.array(place_of, np.int32)[expected.members]
+    of_topics = np.array(topic_of, np.int32)[expected.topics]
+    rows = Rows(of_members, of_topics, expected.partitions)
+    return replace(best, question=question, expected=rows.take((of_members != GONE) & (of_topics != GONE)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,8 +265,8 @@ class TargetResult(Result):
         if question is not None and (self.recorded.counts[: len(question.subscribed.topics)] != UNKNOWN).all():
             source = question.subscribed.source
         variant = None
-        if answer.outcome and answer.algorithm and self.verdict != Verdict.NOT_RECOMPUTABLE:
-            variant = variant_text(answer.outcome.variant, answer.algorithm)
+        if answer.outcome is not None and self.verdict != Verdict.NOT_RECOMPUTABLE:
+            variant = answer.outcome.variant_text
             variant += "" if answer.from_epoch is None else f", inputs of epoch {answer.from_epoch}"
         is_inferred = answer.source == AssignorSource.INFERRED or source == PartitionCountsSource.INFERRED
         is_likely = is_inferred or self.verdict == Verdict.SAME_UNCONFIRMED or self.missing is not None
