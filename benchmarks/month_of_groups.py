@@ -17,8 +17,7 @@ from jobs.warehouses.delta_tables import Change, DataFile, partitioning
 from jobs.warehouses.manifest import Manifest
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import CONTRACT_VERSION, TABLES
-from schemas.declarations.columns import Column, Type
+from schemas.tables import CONTRACT_VERSION, TABLES, Column, Type
 from tests.make.tables import without_runs
 from udfs.arrays.arrow_schema import table_schema
 

@@ -18,7 +18,7 @@ from jobs.warehouses.delta_tables import Change, partitioning
 from jobs.warehouses.manifest import Manifest
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import CONTRACT_VERSION, TABLES
+from schemas.tables import CONTRACT_VERSION, TABLES
 from tests.builders.tables.history import at, coverage, evidence, interval, rebalance
 from tests.make.tables import NOW_MS, filled, make
 

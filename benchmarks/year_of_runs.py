@@ -30,7 +30,7 @@ from jobs.runs.run import Job, RunOptions, run_jobs
 from jobs.spark.compiled_loops import keep_compiled_loops
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.open_warehouse import reading
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from tests.builders.generated.topics import KeyValue, written
 from tests.builders.logs.by_hand import generation
 from tests.make.log import T0, Kept, LoggedBatch, write

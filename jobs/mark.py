@@ -27,7 +27,6 @@ from jobs.recording.marks import add_mark, remove_mark
 from jobs.warehouses.any_warehouse import one_cluster, options_of_file, reading
 from jobs.warehouses.open_warehouse import check_writable, unusable_when_full
 from jobs.warehouses.warehouse import Warehouse
-from schemas.tables.gate import MARKS
 from schemas.words.exit_codes import ExitCode
 
 COLUMNS = ("number", "mark_time", "text", "group_pattern", "recorded_time")
@@ -46,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         if not marks:
             say(f"{warehouse.address}: has no marks; groupscope mark TEXT keeps one")
         return show(marks, arguments)
-    folder = warehouse.path(MARKS.name)
+    folder = warehouse.path("marks")
     with unusable_when_full(warehouse.root):
         check_writable(warehouse.root)
         if arguments.remove is not None:

@@ -35,7 +35,7 @@ from jobs.output.failure import Failure, say, visible
 from jobs.output.rows import Format, clock_text, print_rows, write_lines
 from jobs.output.table_layout import label_lines
 from jobs.output.terminal import terminal_width
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 
 LABEL_WIDTH = 12

@@ -12,8 +12,7 @@ import pyarrow.compute as pc
 from jobs.answers.table_reader import Condition, Row, TableReader, equal
 from jobs.command_line.flags import EPOCH
 from jobs.output.failure import say, visible
-from schemas.contract.tables import TABLES
-from schemas.declarations.columns import Table
+from schemas.tables import TABLES, Table
 from schemas.words.history import AnomalyKind
 from schemas.words.records import OFFSETS_TOPIC
 from udfs.groups.group_partition import partition_for

@@ -20,8 +20,7 @@ from jobs.output.zones import ZONES, with_zone
 from jobs.runs.dropped_history import REBUILD, history_dropped_before
 from jobs.storage.options import StorageOptions
 from jobs.warehouses.any_warehouse import check_has_runs, one_cluster, reading
-from schemas.contract.tables import TABLES
-from schemas.declarations.columns import Table
+from schemas.tables import TABLES, Table
 from schemas.words.exit_codes import ExitCode
 from schemas.words.history import StateEnd
 

@@ -8,7 +8,6 @@ import pyarrow as pa
 
 from jobs.answers.table_reader import Row
 from jobs.warehouses.warehouse import Warehouse
-from schemas.tables.gate import MARKS
 from udfs.sentences.durations import in_words
 
 SOON = timedelta(minutes=10)
@@ -24,7 +23,7 @@ def numbered(rows: pa.Table) -> list[Row]:
 
 def current_marks(warehouse: Warehouse, cluster: str) -> list[Row]:
     """Without removed ones, in the order of their times."""
-    rows = warehouse.rows(MARKS.name, cluster=cluster)
+    rows = warehouse.rows("marks", cluster=cluster)
     marks = [] if rows is None else numbered(rows)
     return sorted((row for row in marks if row["removed_time"] is None), key=lambda row: row["mark_time"])
 

@@ -17,7 +17,7 @@ from jobs.storage.refusals import refusal_of_warehouse
 from jobs.warehouses.delta_tables import file_path, files_of, open_table
 from jobs.warehouses.files.damaged_tables import first_damaged
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from udfs.arrays.arrow_schema import table_schema
 

@@ -8,7 +8,6 @@ from jobs.runs.run import Run, RunOutcome
 from jobs.sources.cluster_snapshot import Snapshot, rows_of_snapshots
 from jobs.sources.same_cluster import SameCluster
 from jobs.sources.stored_snapshots import new_snapshots
-from schemas.tables.snapshots import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
 
 JOB = "capture"
 
@@ -21,7 +20,7 @@ class SnapshotRun:
     def make(self, run: Run) -> RunOutcome:
         rows = rows_of_snapshots([self.snapshot], run.cluster, run.run_id)
         same_cluster = SameCluster(run.warehouse, run.cluster)
-        same_cluster.add_snapshots(rows[CLUSTER_SNAPSHOTS.name], rows[TOPIC_SNAPSHOTS.name], {})
+        same_cluster.add_snapshots(rows["cluster_snapshots"], rows["topic_snapshots"], {})
         same_cluster.check_ids([])
         same_cluster.check_commits([])
         writer = IngestWriter(run.warehouse, run.engine, About(run.cluster, run.run_id, run.settings.tables, "auto"))

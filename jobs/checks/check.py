@@ -19,8 +19,7 @@ from jobs.storage.refusals import Refused, raise_refusal
 from jobs.warehouses.delta_tables import UNREADABLE, file_path, files_of, one_line
 from jobs.warehouses.files.damaged_tables import first_damaged
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import TABLES
-from schemas.tables.gate import JOB as GATE
+from schemas.tables import TABLES
 from udfs.sentences.counts import counted
 
 REBUILD = "restore the table's folder from a backup, or run groupscope audit on the same input into a new warehouse"
@@ -115,7 +114,7 @@ class CheckedWarehouse:
         job = TABLES[table].job
         if job not in PROGRESS:
             # One that came with this release is not damaged.
-            is_new = job == GATE and table not in self.versions
+            is_new = job == "gate" and table not in self.versions
             return f"groupscope gate --warehouse {shlex.quote(self.warehouse.address)}" if is_new else REBUILD
         return rebuilding(self.warehouse, job, clusters_with(self.runs, job) if clusters is None else clusters)
 

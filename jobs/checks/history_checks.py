@@ -12,7 +12,7 @@ from jobs.output.progress import counting
 from jobs.replaying.tables.lost_rows import PROGRESS, clusters_with, has_progress
 from jobs.storage.refusals import raise_refusal
 from jobs.warehouses.delta_tables import UNREADABLE
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.nullable import NONE, numbers
 from udfs.sentences.counts import counted

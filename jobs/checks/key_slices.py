@@ -16,8 +16,7 @@ import pyarrow.parquet as pq
 from jobs.checks.check import CheckedWarehouse
 from jobs.command_line.flags import EPOCH
 from jobs.storage.places.place import Place
-from schemas.contract.tables import TABLES
-from schemas.declarations.columns import Table
+from schemas.tables import TABLES, Table
 from udfs.arrays.arrow_schema import table_schema
 
 # Memory for half a gigabyte of keys.

@@ -12,12 +12,11 @@ from jobs.checks.check import REBUILD, Check, CheckedWarehouse, Finding, Status
 from jobs.checks.key_slices import MOST_ROWS, rows_by_partition, slices
 from jobs.output.progress import counting
 from jobs.storage.places.place import Place
-from schemas.contract.tables import TABLES
-from schemas.tables import decoded_records
+from schemas.tables import SUBJECTS, TABLES
 from udfs.sentences.counts import counted
 
 REJECTED = "rejected_records"
-DECODED = [table.name for table in decoded_records.TABLES if table.name != REJECTED]
+DECODED = [table.name for table in SUBJECTS["decoded"] if table.name != REJECTED]
 
 
 def check_nulls(checked: CheckedWarehouse) -> Iterator[Finding]:

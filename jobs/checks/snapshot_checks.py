@@ -14,7 +14,6 @@ from jobs.sources.log_ids import WORDS, stored_log_ids
 from jobs.sources.same_cluster import contradiction
 from jobs.sources.stored_snapshots import NAMED_SCHEMA, TIME, StoredSnapshots, drop_command, iso_of
 from jobs.warehouses.warehouse import Warehouse
-from schemas.tables.snapshots import CLUSTER_SNAPSHOTS
 from udfs.sentences.counts import counted
 
 NAME = "snapshots"
@@ -107,7 +106,7 @@ def check_foreign(checked: CheckedWarehouse) -> Iterator[Finding]:
             span = f"captured from {iso_of(min(times))} to {iso_of(max(times))}"
             line = f"cluster {cluster} has {counted(len(times), 'snapshot')} of another Kafka cluster, {span}: {why}"
             mend = f"{drop_command(checked.warehouse, cluster, times, snapshots.every)}; {THEN}"
-            yield Finding(Status.BROKEN, NAME, CLUSTER_SNAPSHOTS.name, line, mend)
+            yield Finding(Status.BROKEN, NAME, "cluster_snapshots", line, mend)
 
 
 CHECKS = (Check(NAME, "all snapshots of a cluster are of the Kafka cluster that its log is of", check_foreign),)

@@ -25,8 +25,7 @@ from jobs.warehouses.older_tables import may_lack
 from jobs.warehouses.open_warehouse import is_redacted
 from jobs.warehouses.small_files import has_statistics
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import BESIDE_RUNS, CONTRACT_VERSION, TABLES
-from schemas.tables.record_columns import JOB as INGEST
+from schemas.tables import BESIDE_RUNS, CONTRACT_VERSION, TABLES
 from udfs.arrays.arrow_schema import table_schema
 from udfs.sentences.counts import counted
 from udfs.sentences.name_lists import list_names
@@ -216,7 +215,7 @@ def check_statistics(checked: CheckedWarehouse) -> Iterator[Finding]:
                 f"{counted(len(lacking), 'file')} without min and max of the table's key columns, such as {lacking[0]}"
             )
             line = f"{files}: every query reads them"
-            mend = WRITE_ANEW if TABLES[name].job == INGEST else checked.repair(name)
+            mend = WRITE_ANEW if TABLES[name].job == "ingest" else checked.repair(name)
             yield Finding(Status.WARN, "statistics", name, line, mend)
 
 

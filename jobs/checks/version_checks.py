@@ -15,7 +15,7 @@ from jobs.storage.refusals import Refused, raise_refusal
 from jobs.warehouses.delta_tables import UNREADABLE, one_line
 from jobs.warehouses.files.delta_log_files import COMMIT, LOG, LogFile, log_files
 from jobs.warehouses.manifest import versions_of
-from schemas.contract.tables import TABLES, USER_TABLES
+from schemas.tables import TABLES, USER_TABLES
 from udfs.sentences.counts import counted
 
 HOUR_SECONDS = 3600

@@ -6,7 +6,7 @@ VERSION = "0.1.0"
 
 def version_line() -> str:
     # Here, since they are for this line alone.
-    from schemas.contract.tables import CONTRACT_VERSION
+    from schemas.tables import CONTRACT_VERSION
     from udfs.assignors.questions import NEWEST_RELEASE
 
     kafka = ".".join(map(str, NEWEST_RELEASE[:2]))

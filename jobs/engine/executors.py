@@ -17,7 +17,7 @@ from jobs.output.failure import Failure
 from jobs.spark.failures import missing_package, reword_spark_failures
 from jobs.warehouses.delta_tables import DataFile
 from jobs.warehouses.warehouse_marker import MARKER
-from schemas.contract.tables import folder_of
+from schemas.tables import folder_of
 from schemas.words.exit_codes import ExitCode
 
 # `local` and `local[2]`, not `local-cluster[2,1,1024]`: here executors are threads of the driver.

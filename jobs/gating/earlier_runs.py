@@ -11,8 +11,7 @@ import pyarrow.compute as pc
 from jobs.gating.findings import Key, Reported
 from jobs.runs.as_of import known_span
 from jobs.runs.run import Run
-from schemas.tables.gate import FINDINGS, GATE_RESULTS, GATE_RUNS, JOB, REPORT_JOB
-from schemas.tables.state.gated import GATED_INPUTS
+from schemas.tables import REPORT_JOB
 
 Row = dict[str, Any]
 NAMING_GROUPS = ("offset_history", "group_state_intervals", "group_verdicts", "gate_spans")
@@ -33,14 +32,14 @@ class EarlierGate:
 
 
 def known_of(run: Run) -> EarlierGate:
-    state = next(iter(rows_of(run, GATED_INPUTS.name)), None)
+    state = next(iter(rows_of(run, "gated_inputs")), None)
     if state is None:
         return EarlierGate()
     results = [
         {name: value for name, value in row.items() if name not in NOT_KEPT}
-        for row in rows_of(run, GATE_RESULTS.name, state["run_id"])
+        for row in rows_of(run, "gate_results", state["run_id"])
     ]
-    findings = sorted(rows_of(run, FINDINGS.name, state["run_id"]), key=lambda row: int(row["rank"]))
+    findings = sorted(rows_of(run, "findings", state["run_id"]), key=lambda row: int(row["rank"]))
     return EarlierGate(state["basis"], state["suites_basis"], state["num_of_tools"], results, findings)
 
 
@@ -48,7 +47,7 @@ def reported_before(run: Run, as_of: datetime) -> dict[Key, Reported]:
     """What whole runs of an earlier as-of reported: the events of all of them, and the conditions of the newest one. A
     condition that this one did not report has ended: it would be another one that begins."""
     whole = whole_runs_before(run, as_of)
-    rows = run.warehouse.rows(FINDINGS.name, ["run_id", "group_id", "severity", "first_seen_time", *KEY], run.cluster)
+    rows = run.warehouse.rows("findings", ["run_id", "group_id", "severity", "first_seen_time", *KEY], run.cluster)
     if rows is None or not whole:
         return {}
     rows = rows.append_column("place", pc.index_in(rows["run_id"], value_set=pa.array(whole)))
@@ -68,7 +67,7 @@ def failures_before(run: Run) -> list[Row]:
     """What the newest audit could not write, if it did not write everything."""
     rows = run.warehouse.run_rows(["cluster", "run_id"], REPORT_JOB)
     newest = max((str(row["run_id"]) for row in rows if row["cluster"] == run.cluster), default=None)
-    return [] if newest is None else list(rows_of(run, FINDINGS.name, newest))
+    return [] if newest is None else list(rows_of(run, "findings", newest))
 
 
 def reported_in(rows: Iterable[Row]) -> dict[Key, Reported]:
@@ -79,11 +78,11 @@ def reported_in(rows: Iterable[Row]) -> dict[Key, Reported]:
 
 def whole_runs_before(run: Run, as_of: datetime) -> list[str]:
     """Runs of the gate that nothing narrowed, in the order of their as-of times."""
-    judged = run.warehouse.rows(GATE_RUNS.name, ["run_id", "narrowed_by"], run.cluster)
+    judged = run.warehouse.rows("gate_runs", ["run_id", "narrowed_by"], run.cluster)
     if judged is None:
         return []
     whole = {*judged.filter(judged["narrowed_by"].is_null())["run_id"].unique().to_pylist()}
-    runs = run.warehouse.run_rows(["cluster", "run_id", "as_of_time"], JOB)
+    runs = run.warehouse.run_rows(["cluster", "run_id", "as_of_time"], "gate")
     ours = [row for row in runs if row["cluster"] == run.cluster and row["run_id"] in whole and row["as_of_time"]]
     return [each for time, each in sorted((row["as_of_time"], row["run_id"]) for row in ours) if time < as_of]
 

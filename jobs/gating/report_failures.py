@@ -24,8 +24,7 @@ from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.manifest import unfinished_manifests
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import TABLES
-from schemas.tables.gate import FINDINGS, REPORT_JOB
+from schemas.tables import REPORT_JOB, TABLES
 from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import FindingKind
 from udfs.arrays.arrow_schema import table_schema
@@ -97,7 +96,7 @@ class WrittenOutputs:
         change = Change() if row is None else added(run, row | {"run_id": run.run_id})
         about = self.outputs.judged({"verdict": "clean", "exit_code": ExitCode.CLEAN})
         return RunOutcome(
-            {FINDINGS.name: change},
+            {"findings": change},
             lambda _: {"report_failed": about["report_failed"]},
             {"as_of_time": ms(as_of)},
             about["exit_code"],
@@ -106,8 +105,8 @@ class WrittenOutputs:
 
 
 def added(run: Run, row: Row) -> Change:
-    file = TableFile(run.warehouse.path(FINDINGS.name), TABLES[FINDINGS.name], run.run_id)
-    file.write(pa.Table.from_pylist([row], table_schema(FINDINGS)))
+    file = TableFile(run.warehouse.path("findings"), TABLES["findings"], run.run_id)
+    file.write(pa.Table.from_pylist([row], table_schema(TABLES["findings"])))
     done = file.close()
     return Change() if done is None else Change((done,))
 

@@ -64,15 +64,13 @@ from jobs.runs.run import Run, RunOutcome
 from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, files_of
 from jobs.warehouses.small_files import Rewriting, with_small_files_rewritten
 from jobs.warehouses.table_files import TableFile, closing
-from schemas.contract.tables import TABLES
-from schemas.tables.gate import FINDINGS, GATE_LIMITS, GATE_METRICS, GATE_RESULTS, GATE_RUNS, JOB
-from schemas.tables.state.gated import GATED_INPUTS
+from schemas.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import FindingKind, SuiteVerdict
 from schemas.words.history import Severity
 from udfs.arrays.arrow_schema import table_schema
 
-WRITTEN = (GATE_METRICS, GATE_RUNS, GATE_RESULTS, FINDINGS)
+WRITTEN = (TABLES["gate_metrics"], TABLES["gate_runs"], TABLES["gate_results"], TABLES["findings"])
 VERDICTS = {ExitCode.CLEAN: "clean", ExitCode.FINDINGS: "findings"}
 Row = dict[str, Any]
 
@@ -92,7 +90,7 @@ def rules(config: Path | None) -> Rules:
 
 
 class Gate:
-    name = JOB
+    name = "gate"
 
     def __init__(self, options: GateOptions, *, is_own_process: bool = False) -> None:
         """`is_own_process`: it may start another one. In a user's process that would run the user's script again."""
@@ -136,8 +134,8 @@ class Gate:
         basis = self.basis()
         if basis == self.known.basis:
             self.findings = self.known.findings
-            changes = {table.name: Change() for table in (*WRITTEN, GATED_INPUTS)}
-            return self.outcome({**changes, GATE_LIMITS.name: self.limits_change()}, self.known.num_left_out)
+            changes = {table.name: Change() for table in (*WRITTEN, TABLES["gated_inputs"])}
+            return self.outcome({**changes, "gate_limits": self.limits_change()}, self.known.num_left_out)
         return self.judge(basis)
 
     def check_options(self) -> None:
@@ -169,7 +167,7 @@ class Gate:
         versions. The clock matters only for a source that has not advanced for too long, and earlier runs only for what
         they could not write."""
         versions = self.run.warehouse.versions()
-        written = {table.name for table in WRITTEN} | {GATE_LIMITS.name, GATED_INPUTS.name, "runs"}
+        written = {table.name for table in WRITTEN} | {"gate_limits", "gated_inputs", "runs"}
         seen = {name: version for name, version in versions.items() if name not in written}
         files = [repr(each) for each in (*self.rules.metrics.values(), *self.rules.suites, *self.waivers)]
         return hash_of(
@@ -213,15 +211,15 @@ class Gate:
             "num_of_tools": measured.num_left_out,
         }
         changes = {
-            GATE_METRICS.name: self.added_rows(GATE_METRICS.name, metric_rows(frames, self.about)),
-            GATE_RUNS.name: self.added_rows(
-                GATE_RUNS.name,
+            "gate_metrics": self.added_rows("gate_metrics", metric_rows(frames, self.about)),
+            "gate_runs": self.added_rows(
+                "gate_runs",
                 gate_run_rows(rows, self.rules.suites, times, {**self.about, "narrowed_by": self.narrowed_by}),
             ),
-            GATE_RESULTS.name: self.added_rows(GATE_RESULTS.name, rows),
-            FINDINGS.name: self.added_rows(FINDINGS.name, self.findings),
-            GATE_LIMITS.name: self.limits_change(),
-            GATED_INPUTS.name: self.of_cluster_anew(GATED_INPUTS.name, [state]),
+            "gate_results": self.added_rows("gate_results", rows),
+            "findings": self.added_rows("findings", self.findings),
+            "gate_limits": self.limits_change(),
+            "gated_inputs": self.of_cluster_anew("gated_inputs", [state]),
         }  # fmt: skip
         return self.outcome(changes, measured.num_left_out, rows)
 
@@ -274,7 +272,7 @@ class Gate:
         statements += finding_statements(self.parameters, self.events)
         shared = shared_rows(self.parameters)
         with (
-            scope_of(self.run.warehouse, statements, {GATE_LIMITS.name: self.limits()}, shared) as answer,
+            scope_of(self.run.warehouse, statements, {"gate_limits": self.limits()}, shared) as answer,
             counting(len(statements), "statements") as activity,
         ):
 
@@ -335,16 +333,16 @@ class Gate:
         values = [
             {**self.about, "setting": name, "value": value} for name, value in number_settings(self.run.settings.gate)
         ]
-        return pa.Table.from_pylist(values, table_schema(GATE_LIMITS))
+        return pa.Table.from_pylist(values, table_schema(TABLES["gate_limits"]))
 
     def limits_change(self) -> Change:
         """None, if the newest run had the same."""
         columns = ["setting", "value"]
-        known = self.run.warehouse.rows(GATE_LIMITS.name, columns, self.run.cluster)
+        known = self.run.warehouse.rows("gate_limits", columns, self.run.cluster)
         now = self.limits()
         if known is not None and known.sort_by("setting").equals(now.select(columns).sort_by("setting")):
             return Change()
-        return self.of_cluster_anew(GATE_LIMITS.name, now.to_pylist())
+        return self.of_cluster_anew("gate_limits", now.to_pylist())
 
     def of_cluster_anew(self, name: str, rows: list[Row]) -> Change:
         """These rows instead of those that the cluster has."""

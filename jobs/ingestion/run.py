@@ -38,7 +38,6 @@ from jobs.sources.snapshot_files import read_snapshots
 from jobs.sources.stored_snapshots import new_snapshots
 from jobs.sources.unreadable import WAY_ON, OnUnreadable, Unreadable, refusal
 from jobs.storage.places.addresses import is_remote, local_path
-from schemas.tables.snapshots import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
 from schemas.words.exit_codes import ExitCode
 from schemas.words.records import OFFSETS_TOPIC
 from udfs.sentences.counts import counted
@@ -214,7 +213,7 @@ class Ingest:
             read = read_snapshots(places, self.cluster, self.run_id, captured_ms, self.run.storage_options)
             self.snapshots, self.snapshot_files = read.tables, read.files
             self.same_cluster.add_snapshots(
-                read.tables[CLUSTER_SNAPSHOTS.name], read.tables[TOPIC_SNAPSHOTS.name], read.files
+                read.tables["cluster_snapshots"], read.tables["topic_snapshots"], read.files
             )
 
     def check_snapshots(self, log: Iterable[NamedId]) -> None:
@@ -225,7 +224,7 @@ class Ingest:
             for name, rows in self.snapshots.items()
         }
         if self.snapshots:
-            new = self.snapshots[CLUSTER_SNAPSHOTS.name]
+            new = self.snapshots["cluster_snapshots"]
             self.notes += future_snapshots(new, self.snapshot_files, self.run.started_ms)
 
     def read_segments(self, place: str) -> Outcome:
@@ -256,11 +255,11 @@ class Ingest:
     def num_offsets_partitions(self, last_seen: int) -> int | None:
         """By the snapshots of this run and earlier ones. Those that have not even the partition `last_seen` list only
         some."""
-        captured = rows_of(self.warehouse, CLUSTER_SNAPSHOTS.name, self.cluster, CAPTURED)
+        captured = rows_of(self.warehouse, "cluster_snapshots", self.cluster, CAPTURED)
         topics = dict(snapshots_of(self.warehouse, self.cluster).topics)
         if self.snapshots:
-            captured += [with_micros(row) for row in self.snapshots[CLUSTER_SNAPSHOTS.name].to_pylist()]
-            topics |= topics_of(self.snapshots[TOPIC_SNAPSHOTS.name])
+            captured += [with_micros(row) for row in self.snapshots["cluster_snapshots"].to_pylist()]
+            topics |= topics_of(self.snapshots["topic_snapshots"])
         ordered = sorted(captured, key=lambda row: row["captured_time"])
         return num_offsets_partitions(ordered, Snapshots(topics), last_seen)[0]
 

@@ -28,7 +28,7 @@ from jobs.warehouses.files.delta_log_files import (
 from jobs.warehouses.leftovers import NAME
 from jobs.warehouses.manifest import RUNS, RUNS_FOLDER
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import BESIDE_RUNS, TABLES
+from schemas.tables import BESIDE_RUNS, TABLES
 
 # Opening a table reads the newest checkpoint and each commit after it.
 MOST_COMMITS = 10

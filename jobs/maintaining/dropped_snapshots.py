@@ -24,13 +24,7 @@ from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, clusters
 from jobs.warehouses.small_files import row_groups
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import TABLES
-from schemas.tables.lag import GROUP_VERDICTS
-from schemas.tables.lag import JOB as LAG
-from schemas.tables.snapshots import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
-from schemas.tables.state.measured import MEASURED_PARTITIONS
-from schemas.tables.state.recomputed import RECOMPUTED_PARTITIONS
-from schemas.tables.state.replayed_log import REPLAYED_PARTITIONS
+from schemas.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from udfs.sentences.counts import counted
 from udfs.sentences.name_lists import list_names
@@ -39,7 +33,11 @@ from udfs.sources.snapshot_lines import FIRST_MS
 FLAG, BETWEEN = "--drop-snapshots", ".."
 MOST_NAMED = 3
 # The column of each job's progress that says what it rests on beside the log: if that differs, the job begins anew.
-RESTS_ON = {REPLAYED_PARTITIONS: "rules", RECOMPUTED_PARTITIONS: "basis", MEASURED_PARTITIONS: "basis"}
+RESTS_ON = {
+    TABLES["replayed_partitions"]: "rules",
+    TABLES["recomputed_partitions"]: "basis",
+    TABLES["measured_partitions"]: "basis",
+}
 NOTHING = ""
 
 Mask = Callable[[pa.Table], Any]
@@ -124,18 +122,18 @@ class Dropped:
         }
 
     def drop(self) -> None:
-        for table in (CLUSTER_SNAPSHOTS.name, TOPIC_SNAPSHOTS.name):
+        for table in ("cluster_snapshots", "topic_snapshots"):
             self.drop_rows(table, TIME, lambda rows: self.interval.holds(rows.column(TIME)))
         as_of = self.times_of_verdicts()
         column = "as_of_time"
-        self.drop_rows(GROUP_VERDICTS.name, column, lambda rows: pc.is_in(rows.column(column), value_set=as_of))
+        self.drop_rows("group_verdicts", column, lambda rows: pc.is_in(rows.column(column), value_set=as_of))
         for state, rests_on in RESTS_ON.items():
             self.rest_on_nothing(state.name, rests_on)
 
     def times_of_verdicts(self) -> pa.Array:
         """As-of times of the runs that knew these snapshots."""
         since = pc.min(self.snapshots.column("run_id")).as_py()
-        runs = self.warehouse.run_rows(["cluster", "run_id", "as_of_time"], LAG)
+        runs = self.warehouse.run_rows(["cluster", "run_id", "as_of_time"], "lag")
         ours = {row["as_of_time"] for row in runs if row["cluster"] == self.cluster and row["run_id"] > since}
         return pa.array(sorted(ours - {None}), pa.timestamp("us", "UTC"))
 
@@ -213,7 +211,7 @@ def dropped_of(warehouse: Warehouse, cluster: str, interval: Interval, run_id: s
         has = f"it has {list_names(known, MOST_NAMED)}" if known else "no run has finished in it"
         raise Failure(ExitCode.USAGE, f"{warehouse.address}: has no cluster {cluster}; {has}")
     columns = [TIME, "run_id"]
-    rows = warehouse.rows(CLUSTER_SNAPSHOTS.name, columns, cluster)
+    rows = warehouse.rows("cluster_snapshots", columns, cluster)
     if rows is None:
         rows = pa.table({TIME: pa.array([], pa.timestamp("us", "UTC")), "run_id": pa.array([], pa.string())})
     goes = interval.holds(rows.column(TIME))

@@ -8,9 +8,7 @@ import pyarrow as pa
 from jobs.maintaining.old_rows import REBALANCES, STATES, Kept, assignments_in_effect, columns_needed, newest_states
 from jobs.maintaining.term import history_kept_since
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import TABLES
-from schemas.tables.gate import GATE_RUNS
-from schemas.tables.state.gated import GATED_INPUTS
+from schemas.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
 
 ASSIGNMENT_COLUMNS = (*columns_needed(REBALANCES), "end_time")
@@ -21,7 +19,7 @@ def kept_rows(warehouse: Warehouse, cluster: str, keep: timedelta, started_ms: i
     since = history_kept_since(warehouse, cluster, keep, started_ms)
     if since is None:
         return None
-    gated = warehouse.rows(GATED_INPUTS.name, ["run_id"], cluster)
+    gated = warehouse.rows("gated_inputs", ["run_id"], cluster)
     return Kept(
         since,
         first_run_id,
@@ -33,7 +31,7 @@ def kept_rows(warehouse: Warehouse, cluster: str, keep: timedelta, started_ms: i
 
 def newest_whole_run(warehouse: Warehouse, cluster: str) -> set[str]:
     """The run whose findings are shown, however many narrowed ones came since."""
-    judged = warehouse.rows(GATE_RUNS.name, ["run_id", "narrowed_by"], cluster)
+    judged = warehouse.rows("gate_runs", ["run_id", "narrowed_by"], cluster)
     whole = [] if judged is None else judged.filter(judged["narrowed_by"].is_null())["run_id"].to_pylist()
     return {max(whole)} if whole else set()
 

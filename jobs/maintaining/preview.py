@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from jobs.maintaining.upkeep import Upkeep
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 
 COLUMNS = ("table", "num_rows_dropped", "num_files_merged", "num_files_deleted", "num_log_files_deleted")
 

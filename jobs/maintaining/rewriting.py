@@ -17,7 +17,7 @@ from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, clusters
 from jobs.warehouses.small_files import Rewriting, num_merged, row_groups, with_small_files_rewritten
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 
 
 @dataclass

@@ -9,7 +9,6 @@ from jobs.command_line.flags import EPOCH
 from jobs.runs.as_of import known_span, millis
 from jobs.warehouses.manifest import versions_of
 from jobs.warehouses.warehouse import Warehouse
-from schemas.tables.state.measured import MEASURED_PARTITIONS
 
 MILLISECOND = timedelta(milliseconds=1)
 # A day of which rows are computed again, and the hour before it.
@@ -56,6 +55,6 @@ def history_kept_since(warehouse: Warehouse, cluster: str, keep: timedelta, star
 
 def still_needed(warehouse: Warehouse, cluster: str) -> list[datetime]:
     """Since when `lag` still needs history: it continues at the settled time, and looks back from there."""
-    rows = warehouse.rows(MEASURED_PARTITIONS.name, ["settled_time"], cluster)
+    rows = warehouse.rows("measured_partitions", ["settled_time"], cluster)
     times = [] if rows is None else rows.column("settled_time").to_pylist()
     return [time.astimezone(UTC) - LOOK_BACK for time in times if time is not None]

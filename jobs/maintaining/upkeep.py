@@ -23,8 +23,7 @@ from jobs.storage.places.place import Place
 from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.manifest import RUNS
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import BESIDE_RUNS, TABLES
-from schemas.tables.gate import GATE_LIMITS
+from schemas.tables import BESIDE_RUNS, TABLES
 from schemas.words.exit_codes import ExitCode
 
 RUN_COLUMNS = ["cluster", "run_id", "finished_time", "table_versions"]
@@ -94,7 +93,7 @@ def number_of(files: Mapping[str, Sequence[Place]]) -> int:
 
 
 # Runs write these as a whole, or all rows of an offsets partition or a cluster: they have few files.
-WRITTEN_ANEW = {GATE_LIMITS.name}.union(
+WRITTEN_ANEW = {"gate_limits"}.union(
     *((*written.whole, *written.renewed) for written in (OF_REPLAY, OF_ASSIGNMENTS, OF_LAG))
 )
 

@@ -19,7 +19,7 @@ from jobs.replaying.task.snapshot_rules import CAPTURED, newest_group_settings, 
 from jobs.replaying.task.warehouse_state import rows_of
 from jobs.runs.result import iso
 from jobs.warehouses.warehouse import Warehouse
-from schemas.tables.coverage import OFFSETS_PARTITIONS
+from schemas.tables import TABLES
 from schemas.words.records import OFFSETS_TOPIC, EarlyEnd, NumPartitionsSource, PartitionReading, SourceKind
 from udfs.arrays.arrow_schema import table_schema
 from udfs.groups.group_partition import partition_for
@@ -214,7 +214,7 @@ class LogAsRead:
         return counts
 
     def table(self) -> pa.Table:
-        return pa.Table.from_pylist(self.rows, table_schema(OFFSETS_PARTITIONS))
+        return pa.Table.from_pylist(self.rows, table_schema(TABLES["offsets_partitions"]))
 
 
 def coverage_facts(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from jobs.replaying.log.slices import Slice
 from jobs.replaying.tables.earlier_rows import bounds_in, may_hold, partition_column
 from jobs.replaying.tables.history_files import in_order
 from jobs.storage.places.place import Place
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from schemas.words.history import OffsetEnd
 from udfs.arrays.arrow_schema import table_schema, with_types
 from udfs.arrays.nullable import NONE, Flags, numbers

@@ -26,11 +26,7 @@ from jobs.replaying.task.warehouse_state import has_seen, last_run, progress_by_
 from jobs.runs.as_of import check_as_of
 from jobs.runs.run import Run
 from jobs.warehouses.delta_tables import clusters_of, file_path, files_of
-from schemas.tables.coverage import OFFSETS_PARTITIONS
-from schemas.tables.events import EXPIRY_FORECAST
-from schemas.tables.lag import GROUP_VERDICTS, JOB
-from schemas.tables.snapshots import TOPIC_SNAPSHOTS
-from schemas.tables.state.measured import MEASURED_PARTITIONS
+from schemas.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.nullable import TIME
 from udfs.lag.partition_history import READ, BrokerSettings
@@ -41,14 +37,14 @@ from udfs.rules.verdicts.own_verdict import OwnRules
 if TYPE_CHECKING:
     from jobs.replaying.log_tables import LogTables
 
-PROGRESS = MEASURED_PARTITIONS.name
-COMMITS, SNAPSHOTS = "offset_commits", TOPIC_SNAPSHOTS.name
+PROGRESS = "measured_partitions"
+COMMITS, SNAPSHOTS = "offset_commits", "topic_snapshots"
 WRITTEN = WrittenTables(
-    JOB,
-    whole=(PROGRESS, OFFSETS_PARTITIONS.name),
-    renewed=(EXPIRY_FORECAST.name,),
+    "lag",
+    whole=(PROGRESS, "offsets_partitions"),
+    renewed=("expiry_forecast",),
     read=(COMMITS, *READ),
-    kept=(GROUP_VERDICTS.name,),
+    kept=("group_verdicts",),
 )
 INPUTS = (COMMITS, *READ, SNAPSHOTS, "cluster_snapshots", "source_files", REPLAY_PROGRESS)
 RETENTION, CHECK_INTERVAL = "offsets.retention.minutes", "offsets.retention.check.interval.ms"
@@ -77,7 +73,7 @@ class Measurement(LogRun):
         return measure_slice
 
     def is_up_to_date(self) -> bool:
-        last = last_run(self.runs, JOB, self.cluster)
+        last = last_run(self.runs, "lag", self.cluster)
         is_same = last is not None and last["config_hash"] == settings_hash(self.settings)
         return is_same and self.as_of in (None, as_of_of(last)) and has_seen(last, INPUTS, self.warehouse.versions())
 
@@ -102,7 +98,7 @@ class Measurement(LogRun):
         """When snapshots were taken, and which run brought them."""
         # Millions of rows: one text for each would take longer than all else before the first task.
         names = ("captured_time", "run_id", "cluster")
-        schema = pa.schema([table_schema(TOPIC_SNAPSHOTS).field(name) for name in names])
+        schema = pa.schema([table_schema(TABLES["topic_snapshots"]).field(name) for name in names])
         parts = [schema.empty_table()]
         for file in self.snapshot_files():
             with pq.ParquetFile(file.path.parquet_source(), pre_buffer=False, read_dictionary=names[1:]) as parquet:
@@ -151,18 +147,18 @@ class Measurement(LogRun):
             tables.rows_of_tables(GROUP_TABLES, partitions, after),
         )
         if run_input.as_of_time in self.earlier_as_of():
-            tables.changes.drop_rows_at(GROUP_VERDICTS.name, "as_of_time", pa.scalar(run_input.as_of_time, TIME))
+            tables.changes.drop_rows_at("group_verdicts", "as_of_time", pa.scalar(run_input.as_of_time, TIME))
         answers = self.without_failures(tables.answers(run_input, sizes) if partitions else [])
         reached = {each.partition: each for answer in answers for each in answer.progress}
         progress = progress_table(self.cluster, reached.values())
-        tables.take(answers, {PROGRESS: progress, OFFSETS_PARTITIONS.name: self.log_as_read.table()})
+        tables.take(answers, {PROGRESS: progress, "offsets_partitions": self.log_as_read.table()})
         return answers
 
     def earlier_as_of(self) -> set[int]:
         return {time for run in self.runs if self.is_ours(run) and (time := as_of_of(run)) is not None}
 
     def is_ours(self, run: Mapping[str, Any]) -> bool:
-        return bool(run["job"] == JOB and run["cluster"] == self.cluster)
+        return bool(run["job"] == "lag" and run["cluster"] == self.cluster)
 
     def run_input(self) -> MeasuringInput | None:
         if self.as_of is None:
@@ -246,7 +242,7 @@ class Measurement(LogRun):
         if "log_as_read" in vars(self):
             return self.log_as_read.rows
         return sorted(
-            rows_of(self.warehouse, OFFSETS_PARTITIONS.name, self.cluster), key=lambda row: row["offsets_partition"]
+            rows_of(self.warehouse, "offsets_partitions", self.cluster), key=lambda row: row["offsets_partition"]
         )
 
     @cached_property
@@ -261,4 +257,4 @@ def as_of_of(run: Mapping[str, Any] | None) -> int | None:
 
 def progress_table(cluster: str, progress: Iterable[Progress]) -> pa.Table:
     rows = [each.row(cluster) for each in sorted(progress, key=lambda each: each.partition)]
-    return pa.Table.from_pylist(rows, table_schema(MEASURED_PARTITIONS))
+    return pa.Table.from_pylist(rows, table_schema(TABLES["measured_partitions"]))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema, with_types
 from udfs.arrays.nullable import Numbers, numbers
 from udfs.arrays.texts import KIND, same

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from jobs.measuring.whole_rows import SNAPSHOT_OVER, complete_rows, day_end, minute_end, since
 from jobs.replaying.tables.history_files import HistoryFiles
-from schemas.tables.lag import LAG_DAYS, LAG_MINUTES, LAG_POINTS
+from schemas.tables import TABLES
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.point_tables import PointTables
 from udfs.lag.points import asked_snapshots, points_at
@@ -34,10 +34,10 @@ class PointWriter:
             for each in self.sums.take(rows):
                 self.write_sums(each)
             new = since(rows, SNAPSHOT_OVER, self.settled_from)
-            made = complete_rows(LAG_POINTS.name, SNAPSHOT_OVER, new, self.cluster, self.settled_to)
+            made = complete_rows("lag_points", SNAPSHOT_OVER, new, self.cluster, self.settled_to)
             # If only the id of a topic is known, its position in the order is unknown.
             is_ordered = not rows.column("topic").null_count
-            self.files.write(LAG_POINTS.name, made, self.offsets_partition, is_ordered=is_ordered)
+            self.files.write("lag_points", made, self.offsets_partition, is_ordered=is_ordered)
 
     def point_tables(self, history: PartitionHistory) -> PointTables:
         """With all settled points, also those after the as-of time."""
@@ -46,7 +46,10 @@ class PointWriter:
         return PointTables(replace(history, as_of_time=max(history.as_of_time, self.settled_from - 1)))
 
     def write_sums(self, sums: Sums) -> None:
-        for table, rows, over in ((LAG_DAYS, sums.days, day_end), (LAG_MINUTES, sums.minutes, minute_end)):
+        for table, rows, over in (
+            (TABLES["lag_days"], sums.days, day_end),
+            (TABLES["lag_minutes"], sums.minutes, minute_end),
+        ):
             new = since(rows, over, self.settled_from)
             made = complete_rows(table.name, over, new, self.cluster, self.settled_to)
             self.files.write(table.name, made, sums.offsets_partition)

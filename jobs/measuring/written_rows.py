@@ -8,8 +8,6 @@ from jobs.measuring.task_messages import MeasuringInput
 from jobs.measuring.whole_rows import Over, after, bucket_end, complete_rows, day_end, hour_end
 from jobs.measuring.written_points import PointWriter
 from jobs.replaying.tables.history_files import HistoryFiles
-from schemas.tables.events import COMMIT_FINDINGS, COMMIT_VOLUME, EXPIRY_FORECAST, OFFSET_RESETS
-from schemas.tables.lag import CONSUMPTION_RATES, GROUP_VERDICTS
 from udfs.lag.key_ranges import KeyRange
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.rates.rates import Rates
@@ -39,12 +37,12 @@ def measures_of(run_input: MeasuringInput, settled_from: int | None, judges: Seq
     """`judges`: of moves since then, and since its day began, which is before any bucket that is not over."""
     of_resets, of_findings = judges
     return (
-        Measured(CONSUMPTION_RATES.name, Rates(settled_from, of_findings.reset_rows), bucket_end),
-        Measured(OFFSET_RESETS.name, Resets(settled_from, of_resets), after("at_time")),
-        Measured(COMMIT_FINDINGS.name, CommitFindings(settled_from, of_findings), day_end),
-        Measured(COMMIT_VOLUME.name, Volume(settled_from), hour_end),
-        Measured(EXPIRY_FORECAST.name, ExpiryForecast(), None),
-        Measured(GROUP_VERDICTS.name, Verdicts(run_input.burrow, run_input.verdicts, run_input.objectives), None),
+        Measured("consumption_rates", Rates(settled_from, of_findings.reset_rows), bucket_end),
+        Measured("offset_resets", Resets(settled_from, of_resets), after("at_time")),
+        Measured("commit_findings", CommitFindings(settled_from, of_findings), day_end),
+        Measured("commit_volume", Volume(settled_from), hour_end),
+        Measured("expiry_forecast", ExpiryForecast(), None),
+        Measured("group_verdicts", Verdicts(run_input.burrow, run_input.verdicts, run_input.objectives), None),
     )
 
 

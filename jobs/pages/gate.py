@@ -8,10 +8,10 @@ from jobs.output.rows import time_text
 from jobs.output.zones import with_zone
 from jobs.pages.finding_lines import finding_lines, summary_with_new
 from jobs.runs.log_end import old_log_text
-from schemas.tables.gate import FINDINGS
+from schemas.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 
-COLUMNS = tuple(column.name for column in FINDINGS.columns)
+COLUMNS = tuple(column.name for column in TABLES["findings"].columns)
 MEANINGS = {
     ExitCode.CLEAN: "clean",
     ExitCode.FINDINGS: "findings at or above --fail-on, or a suite that could not be evaluated",

@@ -16,7 +16,6 @@ from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract import exported_metrics as exported
 from schemas.contract.exported_metrics import METRICS, ExportedMetric
-from schemas.tables.lag import GROUP_VERDICTS
 from schemas.words.lag import WORST_FIRST
 
 PROMETHEUS = "--prometheus"
@@ -52,7 +51,7 @@ def write_prometheus_file(path: Path, audited: AuditSummary, settings: Settings)
 
 def group_verdicts_at(warehouse: Warehouse, cluster: str, as_of: datetime) -> list[dict[str, Any]]:
     """The newest ones up to this time: a run may be about an earlier time than the run before."""
-    rows = warehouse.rows(GROUP_VERDICTS.name, VERDICT_COLUMNS, cluster)
+    rows = warehouse.rows("group_verdicts", VERDICT_COLUMNS, cluster)
     if rows is None:
         return []
     times = rows.column("as_of_time")

@@ -13,7 +13,7 @@ from jobs.pages.gate import as_of_text, expectation_counts, log_end_lines
 from jobs.replaying.tables.lost_rows import has_progress
 from jobs.replaying.task.warehouse_state import rows_of
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import USER_TABLES
+from schemas.tables import USER_TABLES
 from schemas.words.assignments import CONFIRMED, Verdict
 from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import FindingKind

@@ -4,9 +4,8 @@ from jobs.output.failure import Failure
 from jobs.queries.results import QueryResult
 from schemas.contract.history_functions import FUNCTIONS, Function
 from schemas.contract.scalar_functions import SCALAR_FUNCTIONS, ScalarFunction
-from schemas.contract.tables import USER_TABLES
 from schemas.contract.views import VIEWS
-from schemas.declarations.columns import Column, sql_type
+from schemas.tables import USER_TABLES, Column, sql_type
 from schemas.words.exit_codes import ExitCode
 
 

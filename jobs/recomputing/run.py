@@ -20,8 +20,7 @@ from jobs.replaying.task.messages import LogTaskResult, Work
 from jobs.replaying.task.run_facts import Begins, Sizes
 from jobs.replaying.task.warehouse_state import has_seen, last_run, rows_of
 from jobs.warehouses.warehouse import Warehouse
-from schemas.tables.assignments import ASSIGNMENT_WHATIF, ASSIGNOR_UPGRADES, JOB
-from schemas.tables.state.recomputed import RECOMPUTED_GROUPS, RECOMPUTED_PARTITIONS
+from schemas.tables import TABLES
 from schemas.words.assignments import Verdict
 from udfs.arrays.arrow_schema import table_schema
 from udfs.audit.checks.facts import Facts
@@ -29,11 +28,11 @@ from udfs.audit.checks.facts import Facts
 if TYPE_CHECKING:
     from jobs.replaying.log_tables import LogTables
 
-PROGRESS = RECOMPUTED_PARTITIONS.name
+PROGRESS = "recomputed_partitions"
 # Tables about groups. All of their rows may still change.
-RENEWED = (ASSIGNMENT_WHATIF, ASSIGNOR_UPGRADES, RECOMPUTED_GROUPS)
+RENEWED = (TABLES["assignment_whatif"], TABLES["assignor_upgrades"], TABLES["recomputed_groups"])
 WRITTEN = WrittenTables(
-    JOB, whole=(PROGRESS,), renewed=tuple(table.name for table in RENEWED), read=GROUP_TABLES
+    "assignments", whole=(PROGRESS,), renewed=tuple(table.name for table in RENEWED), read=GROUP_TABLES
 )  # fmt: skip
 INPUTS = (*DECODED, "cluster_snapshots", "topic_snapshots", "topics", "replayed_partitions")
 
@@ -54,7 +53,7 @@ class Recomputation(LogRun):
 
     def is_up_to_date(self) -> bool:
         """Rules in the settings may have changed too."""
-        last = last_run(self.runs, JOB, self.cluster)
+        last = last_run(self.runs, "assignments", self.cluster)
         is_same = last is not None and last["config_hash"] == settings_hash(self.settings)
         return is_same and has_seen(last, INPUTS, self.warehouse.versions())
 
@@ -151,7 +150,7 @@ def progress_after(run_input: RecomputingInput, answers: Sequence[LogTaskResult[
 
 def progress_table(cluster: str, progress: Iterable[Progress]) -> pa.Table:
     rows = [each.row(cluster) for each in sorted(progress, key=lambda each: each.partition)]
-    return pa.Table.from_pylist(rows, table_schema(RECOMPUTED_PARTITIONS))
+    return pa.Table.from_pylist(rows, table_schema(TABLES["recomputed_partitions"]))
 
 
 def total(progress: Iterable[Progress]) -> Counter[str]:

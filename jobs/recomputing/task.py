@@ -26,9 +26,7 @@ from jobs.replaying.log.slices import Slice
 from jobs.replaying.tables.earlier_rows import EarlierRows, in_groups, without_groups
 from jobs.replaying.tables.history_files import HistoryFiles
 from jobs.replaying.task.messages import LogTaskResult, PartitionSlice
-from schemas.declarations.columns import Table
-from schemas.tables.assignments import ASSIGNMENT_AUDIT, ASSIGNMENT_WHATIF, ASSIGNOR_UPGRADES
-from schemas.tables.state.recomputed import RECOMPUTED_GROUPS
+from schemas.tables import TABLES, Table
 from schemas.words.exit_codes import ExitCode
 from schemas.words.records import GroupType
 from udfs.arrays.arrow_schema import table_schema
@@ -45,7 +43,7 @@ from udfs.topics.partition_codes import TopicCodes
 # A record of a large group may contain some ten thousand partitions.
 WINDOW_ROWS = 1 << 13
 # Tables about groups as they are now, which only their coordinators know.
-OF_THE_PRESENT = (ASSIGNMENT_WHATIF, ASSIGNOR_UPGRADES)
+OF_THE_PRESENT = (TABLES["assignment_whatif"], TABLES["assignor_upgrades"])
 
 
 def recompute_slice(
@@ -106,7 +104,7 @@ class SliceRecomputing:
         self.slice = Slice(partition_slice.number, partition_slice.num_slices)
         held = None if earlier is None else run_input.held
         self.held = EarlierRows(run_input.cluster, partition, self.slice, held, log.opened)
-        states = self.held.rows(RECOMPUTED_GROUPS.name)
+        states = self.held.rows("recomputed_groups")
         texts = dict(zip(states.column("group_id").to_pylist(), states.column("state").to_pylist(), strict=True))
         codes = TopicCodes(facts.names)
         self.states = GroupStates(texts, codes)
@@ -153,7 +151,7 @@ class SliceRecomputing:
         for row in rows:
             if row.is_unconfirmed:
                 progress.unconfirmed_through_time = latest(progress.unconfirmed_through_time, row.record_time)
-        self.write(ASSIGNMENT_AUDIT, rows)
+        self.write(TABLES["assignment_audit"], rows)
 
     def write_groups(self) -> None:
         """States, migrations and what-ifs of groups with records; those of all other groups stay as they were. A record
@@ -164,18 +162,22 @@ class SliceRecomputing:
         texts = self.states.texts_after(states)
         self.num_groups = len(texts)
         newest = [*self.classic.latest().values(), *self.modern.latest().values()]
-        self.write(ASSIGNMENT_WHATIF, what_ifs([each for each in newest if each is not None], self.input.facts))
-        rows = self.held.rows(ASSIGNMENT_WHATIF.name)
+        self.write(
+            TABLES["assignment_whatif"], what_ifs([each for each in newest if each is not None], self.input.facts)
+        )
+        rows = self.held.rows("assignment_whatif")
         # Those of groups that neither audit handled as its own type.
         is_classic = pc.equal(rows.column("group_type"), GroupType.CLASSIC.value)
         is_met = pc.if_else(is_classic, in_groups(rows, states["classic"]), in_groups(rows, states["modern"]))
-        self.write_rows(ASSIGNMENT_WHATIF, rows.filter(pc.invert(is_met)))
-        self.write(ASSIGNOR_UPGRADES, self.upgrades.rows())
-        self.write_rows(ASSIGNOR_UPGRADES, self.held.rows_without(ASSIGNOR_UPGRADES.name, states["upgrades"]))
+        self.write_rows(TABLES["assignment_whatif"], rows.filter(pc.invert(is_met)))
+        self.write(TABLES["assignor_upgrades"], self.upgrades.rows())
+        self.write_rows(TABLES["assignor_upgrades"], self.held.rows_without("assignor_upgrades", states["upgrades"]))
         about = {"cluster": self.input.cluster, "offsets_partition": self.partition}
         kept = [{**about, "group_id": group_id, "state": text} for group_id, text in texts.items() if text is not None]
-        self.write_rows(RECOMPUTED_GROUPS, pa.Table.from_pylist(kept, table_schema(RECOMPUTED_GROUPS)))
-        self.write_rows(RECOMPUTED_GROUPS, self.held.rows_without(RECOMPUTED_GROUPS.name, texts))
+        self.write_rows(
+            TABLES["recomputed_groups"], pa.Table.from_pylist(kept, table_schema(TABLES["recomputed_groups"]))
+        )
+        self.write_rows(TABLES["recomputed_groups"], self.held.rows_without("recomputed_groups", texts))
 
     def write(self, table: Table, rows: Sequence[Any]) -> None:
         if rows:

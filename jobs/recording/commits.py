@@ -30,7 +30,7 @@ from jobs.warehouses.delta_tables import (
     rows_of,
 )
 from jobs.warehouses.table_files import TableFile
-from schemas.declarations.columns import Table
+from schemas.tables import Table
 from schemas.words.exit_codes import ExitCode
 from udfs.arrays.arrow_schema import table_schema
 

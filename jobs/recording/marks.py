@@ -10,7 +10,7 @@ from jobs.answers.marks import numbered
 from jobs.recording.commits import commit_beside_runs, with_few_small_files, written_file
 from jobs.storage.places.place import Place
 from jobs.warehouses.delta_tables import Change, RemovedFile, files_of, rows_of
-from schemas.tables.gate import MARKS
+from schemas.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
 
 Row = dict[str, Any]
@@ -23,16 +23,18 @@ def add_mark(folder: Place, row: Row) -> Row:
 
     def change_of(delta: DeltaTable) -> Change | None:
         nonlocal added
-        rows = rows_of(delta, folder, MARKS, cluster=row["cluster"])
+        rows = rows_of(delta, folder, TABLES["marks"], cluster=row["cluster"])
         same = (each for each in numbered(rows) if is_same(each, row))
         if known := next(same, None):
             added = known
             return None
-        new = pa.Table.from_pylist([row], table_schema(MARKS))
+        new = pa.Table.from_pylist([row], table_schema(TABLES["marks"]))
         added = next(each for each in numbered(pa.concat_tables([rows, new])) if is_same(each, row))
-        return with_few_small_files(delta, folder, MARKS, WRITER, written_file(folder, MARKS, WRITER, new))
+        return with_few_small_files(
+            delta, folder, TABLES["marks"], WRITER, written_file(folder, TABLES["marks"], WRITER, new)
+        )
 
-    commit_beside_runs(folder, MARKS, change_of)
+    commit_beside_runs(folder, TABLES["marks"], change_of)
     return added
 
 
@@ -47,16 +49,16 @@ def remove_mark(folder: Place, cluster: str, number: int, now: datetime) -> Row 
     def change_of(delta: DeltaTable) -> Change | None:
         nonlocal removed
         # All of the table, which becomes one file: it has a row for each deployment.
-        others = [row for row in rows_of(delta, folder, MARKS).to_pylist() if row["cluster"] != cluster]
-        own = numbered(rows_of(delta, folder, MARKS, cluster=cluster))
+        others = [row for row in rows_of(delta, folder, TABLES["marks"]).to_pylist() if row["cluster"] != cluster]
+        own = numbered(rows_of(delta, folder, TABLES["marks"], cluster=cluster))
         removed = next((row for row in own if row["number"] == number and row["removed_time"] is None), None)
         if removed is None:
             return None
         removed["removed_time"] = now
-        rows = [*others, *({name: row[name] for name in table_schema(MARKS).names} for row in own)]
-        file = written_file(folder, MARKS, WRITER, pa.Table.from_pylist(rows, table_schema(MARKS)))
+        rows = [*others, *({name: row[name] for name in table_schema(TABLES["marks"]).names} for row in own)]
+        file = written_file(folder, TABLES["marks"], WRITER, pa.Table.from_pylist(rows, table_schema(TABLES["marks"])))
         old = (RemovedFile(row["path"], is_data_change=True) for row in files_of(delta).to_pylist())
         return Change((file,), tuple(old))
 
-    commit_beside_runs(folder, MARKS, change_of)
+    commit_beside_runs(folder, TABLES["marks"], change_of)
     return removed

@@ -19,7 +19,6 @@ from jobs.warehouses.any_warehouse import one_cluster, options_of_file, reading
 from jobs.warehouses.delta_tables import UNREADABLE, one_line
 from jobs.warehouses.open_warehouse import check_writable, unusable_when_full
 from jobs.warehouses.warehouse import Warehouse
-from schemas.tables.gate import GATE_SPANS
 from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import SpanVerdict
 
@@ -36,7 +35,7 @@ def record_span(arguments: argparse.Namespace) -> int:
     rows = rows_to_record(arguments, warehouse, result, until, now)
     with unusable_when_full(warehouse.root):
         check_writable(warehouse.root)
-        added = {identity(row) for row in add_rows(warehouse.path(GATE_SPANS.name), rows)}
+        added = {identity(row) for row in add_rows(warehouse.path("gate_spans"), rows)}
     report(rows, added, result, arguments)
     is_through = rows[0]["verdict"] != SpanVerdict.FAILED
     return ExitCode.CLEAN if is_through else ExitCode.FINDINGS

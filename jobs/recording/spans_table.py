@@ -9,14 +9,16 @@ from deltalake import DeltaTable
 from jobs.recording.commits import commit_beside_runs, with_few_small_files, written_file
 from jobs.storage.places.place import Place
 from jobs.warehouses.delta_tables import Change, DataFile, rows_of
-from schemas.tables.gate import GATE_SPANS
+from schemas.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
 
 Row = Mapping[str, Any]
 
 WRITER = "span"
 # Columns that make two rows the same, apart from when they were recorded.
-IDENTITY = tuple(column.name for column in GATE_SPANS.columns if column.name not in ("recorded_time", "suite"))
+IDENTITY = tuple(
+    column.name for column in TABLES["gate_spans"].columns if column.name not in ("recorded_time", "suite")
+)
 
 
 def add_rows(folder: Place, rows: Sequence[Row]) -> list[Row]:
@@ -32,11 +34,11 @@ def add_rows(folder: Place, rows: Sequence[Row]) -> list[Row]:
             return None
         # After a commit of another process, usually the same rows are new.
         if written is None or written[0] != new:
-            table = pa.Table.from_pylist(new, table_schema(GATE_SPANS))
-            written = (new, written_file(folder, GATE_SPANS, WRITER, table))
-        return with_few_small_files(delta, folder, GATE_SPANS, WRITER, written[1])
+            table = pa.Table.from_pylist(new, table_schema(TABLES["gate_spans"]))
+            written = (new, written_file(folder, TABLES["gate_spans"], WRITER, table))
+        return with_few_small_files(delta, folder, TABLES["gate_spans"], WRITER, written[1])
 
-    commit_beside_runs(folder, GATE_SPANS, change_of)
+    commit_beside_runs(folder, TABLES["gate_spans"], change_of)
     return new
 
 
@@ -52,7 +54,7 @@ def stored_identities(delta: DeltaTable, folder: Place, rows: Sequence[Row]) -> 
             all(is_within(file, name, row[name]) for name in ("group_id", "topic", "from_offset")) for row in rows
         )
 
-    stored = rows_of(delta, folder, GATE_SPANS, IDENTITY, rows[0]["cluster"], may_hold)
+    stored = rows_of(delta, folder, TABLES["gate_spans"], IDENTITY, rows[0]["cluster"], may_hold)
     return {identity(row) for row in stored.to_pylist()}
 
 

@@ -26,8 +26,7 @@ from jobs.warehouses.open_warehouse import unusable_when_full
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse import Warehouse
 from jobs.warehouses.warehouse_marker import MARKER, marker_text
-from schemas.contract.tables import TABLES
-from schemas.declarations.columns import Table
+from schemas.tables import TABLES, Table
 from schemas.words.exit_codes import ExitCode
 from udfs.arrays.arrow_schema import table_schema
 

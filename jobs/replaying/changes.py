@@ -20,7 +20,7 @@ from jobs.warehouses.delta_tables import UNREADABLE, Change, DataFile, RemovedFi
 from jobs.warehouses.older_tables import with_missing_columns
 from jobs.warehouses.small_files import Rewriting, with_small_files_rewritten
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
 from udfs.commits.transactions import merged
 

@@ -15,7 +15,7 @@ from jobs.replaying.task.warehouse_state import last_run
 from jobs.runs.run import Run, RunOutcome
 from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.manifest import versions_of
-from schemas.contract.tables import USER_TABLES
+from schemas.tables import USER_TABLES
 from schemas.words.exit_codes import ExitCode
 from udfs.sentences.name_lists import list_names
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from jobs.replaying.task.replay_messages import Progress
 from jobs.replaying.task.warehouse_state import PROGRESS
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
 from udfs.log.coverage import coverage_rows
 from udfs.log.leader_epochs import epoch_rows

@@ -7,7 +7,7 @@ from jobs.output.failure import Failure
 from jobs.warehouses.delta_tables import UNREADABLE
 from jobs.warehouses.older_tables import lacking, may_lack, older
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 
 

@@ -12,7 +12,7 @@ from jobs.output.failure import Failure, code_and_line, say
 from jobs.output.flag_files import check_file, unwritable
 from jobs.output.rows import json_visible
 from jobs.storage.places.local_place import LocalPlace
-from schemas.contract.tables import CONTRACT_VERSION
+from schemas.tables import CONTRACT_VERSION
 from schemas.words.exit_codes import ExitCode
 
 RESULT_FILE = "--result-file"

@@ -15,7 +15,6 @@ from jobs.sources.segment_source import SegmentFile
 from jobs.storage.places.place import Place
 from jobs.storage.places.together import done_together
 from jobs.warehouses.warehouse import Warehouse
-from schemas.tables.runs import SOURCE_FILES
 from schemas.words.exit_codes import ExitCode
 from schemas.words.records import OFFSETS_TOPIC
 from udfs.sources.snapshot_fields import CLUSTER_ID, TOPIC_ID
@@ -110,7 +109,7 @@ def value_in(place: Place, line: re.Pattern[str], expected: re.Pattern[str]) -> 
 
 def stored_log_ids(warehouse: Warehouse, cluster: str) -> list[NamedId]:
     """Of the logs that earlier runs read."""
-    rows = warehouse.rows(SOURCE_FILES.name, ["kind", "file_id", CLUSTER, TOPIC], cluster)
+    rows = warehouse.rows("source_files", ["kind", "file_id", CLUSTER, TOPIC], cluster)
     if rows is None:
         return []
     # Of each distinct row one.

@@ -30,7 +30,7 @@ from jobs.sources.stored_snapshots import (
 )
 from jobs.storage.places.place import Place
 from jobs.warehouses.warehouse import Warehouse
-from schemas.tables.snapshots import CLUSTER_SNAPSHOTS
+from schemas.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from schemas.words.records import OFFSETS_TOPIC
 from udfs.arrays.arrow_schema import table_schema
@@ -39,7 +39,7 @@ from udfs.sentences.counts import counted
 # Of topics in stored snapshots that a run looks at.
 MOST_ROWS = 1_000_000
 OF_THIS = "give those of the cluster that the log is of"
-IDS = table_schema(CLUSTER_SNAPSHOTS).empty_table().select([TIME, *WORDS])
+IDS = table_schema(TABLES["cluster_snapshots"]).empty_table().select([TIME, *WORDS])
 
 
 @dataclass

@@ -27,8 +27,7 @@ from jobs.storage.calls.answers import NoAnswer, Server
 from jobs.storage.options import StorageOptions
 from jobs.storage.places.addresses import is_remote, storage_at
 from jobs.storage.stored_files import Storage, StoredFile, read_whole, uri_of
-from schemas.declarations.columns import Table
-from schemas.tables.snapshots import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
+from schemas.tables import TABLES, Table
 from schemas.words.exit_codes import ExitCode
 from udfs.arrays.arrow_schema import table_schema
 from udfs.sources.snapshot_fields import Malformed, Row, Snapshots
@@ -122,8 +121,8 @@ class CapturedSnapshots:
     """Rows of both tables."""
 
     def __init__(self, cluster: str, run_id: str) -> None:
-        self.clusters = CapturedRows(CLUSTER_SNAPSHOTS, cluster, run_id)
-        self.topics = CapturedRows(TOPIC_SNAPSHOTS, cluster, run_id)
+        self.clusters = CapturedRows(TABLES["cluster_snapshots"], cluster, run_id)
+        self.topics = CapturedRows(TABLES["topic_snapshots"], cluster, run_id)
 
     def add(self, place: str, snapshots: Snapshots) -> None:
         """Of one capture time."""

@@ -21,8 +21,7 @@ from jobs.storage.places.place import Place
 from jobs.warehouses.delta_tables import clusters_of, file_path, files_of
 from jobs.warehouses.older_tables import with_missing_columns
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import TABLES
-from schemas.tables.snapshots import CLUSTER_SNAPSHOTS, TOPIC_SNAPSHOTS
+from schemas.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from schemas.words.records import OFFSETS_TOPIC
 from udfs.arrays.arrow_schema import table_schema
@@ -35,7 +34,7 @@ TIME = "captured_time"
 MOST_INTERVALS = 3
 MILLISECOND = timedelta(milliseconds=1)
 NAMED = (TIME, "topic", "topic_id")
-NAMED_SCHEMA = pa.schema([table_schema(TOPIC_SNAPSHOTS).field(name) for name in NAMED]).remove_metadata()
+NAMED_SCHEMA = pa.schema([table_schema(TABLES["topic_snapshots"]).field(name) for name in NAMED]).remove_metadata()
 
 
 def new_snapshots(
@@ -99,8 +98,8 @@ class StoredSnapshots:
     def rows(self) -> pa.Table:
         """Time, cluster id and id of the offsets topic of each snapshot."""
         columns = [TIME, *WORDS]
-        rows = self.warehouse.rows(CLUSTER_SNAPSHOTS.name, columns, self.cluster)
-        return table_schema(CLUSTER_SNAPSHOTS).empty_table().select(columns) if rows is None else rows
+        rows = self.warehouse.rows("cluster_snapshots", columns, self.cluster)
+        return table_schema(TABLES["cluster_snapshots"]).empty_table().select(columns) if rows is None else rows
 
     def ids(self, kind: str) -> set[str]:
         """Snapshots that an earlier release stored have the topic's id only in `topic_snapshots`, which may have
@@ -120,8 +119,8 @@ class StoredSnapshots:
     def topics(self, most_rows: int | None = None) -> Iterator[pa.Table]:
         """Time, topic and id of each topic in a snapshot, where it has an id; the newest first. `most_rows`: to
         read."""
-        delta, num_rows = self.warehouse.open(TOPIC_SNAPSHOTS.name), 0
-        folder = self.warehouse.path(TOPIC_SNAPSHOTS.name)
+        delta, num_rows = self.warehouse.open("topic_snapshots"), 0
+        folder = self.warehouse.path("topic_snapshots")
         files = [
             row for row in ([] if delta is None else files_of(delta).to_pylist()) if clusters_of(row, [self.cluster])
         ]

@@ -10,7 +10,7 @@ from pyspark.sql.pandas.functions import arrow_udf
 
 from jobs.spark.compiled_loops import keep_compiled_loops
 from schemas.contract.scalar_functions import SCALAR_FUNCTIONS, ScalarFunction
-from schemas.declarations.columns import sql_type
+from schemas.tables import sql_type
 from udfs.scalar_functions import KERNELS
 
 

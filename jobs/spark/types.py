@@ -3,7 +3,7 @@
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
-from schemas.declarations.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table
+from schemas.tables import Column, ColumnType, ListOf, MapOf, StructOf, Table
 from udfs.arrays.arrow_schema import table_schema
 
 

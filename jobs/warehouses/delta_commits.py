@@ -26,8 +26,7 @@ from jobs.warehouses.delta_tables import (
     partitioning,
     version_file,
 )
-from schemas.contract.tables import BESIDE_RUNS, CONTRACT_VERSION
-from schemas.declarations.columns import Table
+from schemas.tables import BESIDE_RUNS, CONTRACT_VERSION, Table
 from udfs.arrays.arrow_schema import table_schema
 
 CONTRACT_PROPERTY = "groupscope.contract_version"

@@ -17,7 +17,7 @@ from jobs.storage.places.place import Place
 from jobs.storage.places.together import done_together
 from jobs.warehouses.files.damaged_tables import Damaged, check_commits, damage_of_file, damage_of_log
 from jobs.warehouses.older_tables import with_missing_columns
-from schemas.declarations.columns import Table
+from schemas.tables import Table
 from udfs.arrays.arrow_schema import table_schema
 
 APPLICATION = "groupscope"

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from jobs.storage.places.place import Place
 from jobs.warehouses.manifest import RUNS, RUNS_FOLDER, Manifest, unfinished_manifests
-from schemas.contract.tables import BESIDE_RUNS, TABLES
+from schemas.tables import BESIDE_RUNS, TABLES
 
 NAME = re.compile(r"part-(?P<run>\d{8}-\d{8}T\d{6}Z)-.+\.parquet")
 

@@ -15,7 +15,7 @@ from jobs.output.failure import Failure
 from jobs.storage.places.place import Place
 from jobs.storage.stored_files import nothing
 from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from udfs.arrays.arrow_schema import table_schema
 

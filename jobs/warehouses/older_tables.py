@@ -7,15 +7,7 @@ import pyarrow as pa
 from deltalake import DeltaTable, Field
 
 from jobs.output.failure import Failure
-from schemas.declarations.columns import Table
-from schemas.tables import decoded_records
-from schemas.tables.assignments import ASSIGNMENT_AUDIT
-from schemas.tables.events import OFFSET_RESETS
-from schemas.tables.gate import FINDINGS, GATE_RUNS
-from schemas.tables.history import MEMBERSHIP_INTERVALS, OWNERSHIP_INTERVALS
-from schemas.tables.runs import SOURCE_FILES
-from schemas.tables.snapshots import CLUSTER_SNAPSHOTS
-from schemas.tables.state.replayed_log import REPLAYED_MOVES, REPLAYED_PARTITIONS
+from schemas.tables import SUBJECTS, Table
 from schemas.words.exit_codes import ExitCode
 from udfs.arrays.arrow_schema import table_schema
 from udfs.sentences.name_lists import list_names
@@ -24,15 +16,15 @@ MOST_NAMED = 3
 # What an older release wrote stays, with NULL in columns that came since: rows that no run makes again, and the state
 # from which a replay goes on; and tables of which the next replay, lag or assignments makes all rows again.
 MADE_ONCE = (
-    *(table.name for table in decoded_records.TABLES),
-    *(FINDINGS.name, GATE_RUNS.name, SOURCE_FILES.name, CLUSTER_SNAPSHOTS.name, REPLAYED_PARTITIONS.name),
+    *(table.name for table in SUBJECTS["decoded"]),
+    *("findings", "gate_runs", "source_files", "cluster_snapshots", "replayed_partitions"),
 )
 MADE_AGAIN = (
-    MEMBERSHIP_INTERVALS.name,
-    OWNERSHIP_INTERVALS.name,
-    REPLAYED_MOVES.name,
-    OFFSET_RESETS.name,
-    ASSIGNMENT_AUDIT.name,
+    "membership_intervals",
+    "ownership_intervals",
+    "replayed_moves",
+    "offset_resets",
+    "assignment_audit",
 )
 
 

@@ -23,7 +23,7 @@ from jobs.warehouses.delta_tables import (
     version_file,
 )
 from jobs.warehouses.files.delta_log_files import actions_of
-from schemas.declarations.columns import Table
+from schemas.tables import Table
 from schemas.words.exit_codes import ExitCode
 
 

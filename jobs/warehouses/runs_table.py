@@ -10,8 +10,7 @@ from jobs.storage.places.place import Place
 from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, files_of, rows_of
 from jobs.warehouses.manifest import RUNS
 from jobs.warehouses.table_files import TableFile
-from schemas.contract.tables import TABLES
-from schemas.declarations.columns import Table
+from schemas.tables import TABLES, Table
 
 MOST_FILES = 16
 VERSIONS = "table_versions"

@@ -16,8 +16,7 @@ from jobs.storage.stored_files import nothing
 from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, partitioning
 from jobs.warehouses.older_tables import of_this_release
 from jobs.warehouses.table_files import STATISTICS_COLUMNS, TableFile
-from schemas.contract.tables import TABLES
-from schemas.declarations.columns import Table
+from schemas.tables import TABLES, Table
 
 # Limit for all files that are merged together: the size of their values before compression. In memory they take up to
 # ten times as much.

@@ -19,8 +19,7 @@ from jobs.storage.failpoints import failpoint
 from jobs.storage.places.place import BegunParquet, Place
 from jobs.storage.places.together import begun_together
 from jobs.warehouses.delta_tables import DataFile
-from schemas.contract.tables import TABLES
-from schemas.declarations.columns import Table
+from schemas.tables import TABLES, Table
 from udfs.arrays.arrow_schema import table_schema
 
 MOST_ROWS = 131_072

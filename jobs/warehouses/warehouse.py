@@ -37,7 +37,7 @@ from jobs.warehouses.older_tables import add_columns, lacking, may_lack, older
 from jobs.warehouses.rewritten_files import set_back_if_rewritten
 from jobs.warehouses.runs_table import ASKED_OF_RUNS, with_few_files
 from jobs.warehouses.table_files import TableFile, Waiting
-from schemas.contract.tables import BESIDE_RUNS, TABLES, USER_TABLES, folder_of
+from schemas.tables import BESIDE_RUNS, TABLES, USER_TABLES, folder_of
 from udfs.arrays.arrow_schema import table_schema
 
 

@@ -3,7 +3,7 @@
 import json
 
 from jobs.output.failure import Failure
-from schemas.contract.tables import CONTRACT_VERSION
+from schemas.tables import CONTRACT_VERSION
 from schemas.words.exit_codes import ExitCode
 from schemas.words.records import OFFSETS_TOPIC
 

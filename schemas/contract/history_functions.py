@@ -3,8 +3,7 @@ argument, which may be left out, is the one cluster that is meant."""
 
 from dataclasses import dataclass
 
-from schemas.contract.tables import TABLES
-from schemas.declarations.columns import Column, Type
+from schemas.tables import TABLES, Column, Type
 
 
 @dataclass(frozen=True, slots=True)

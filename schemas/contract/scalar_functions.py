@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from schemas.declarations.columns import Column, ColumnType, StructOf, Type
+from schemas.tables import Column, ColumnType, StructOf, Type
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@ DuckDB all take: no functions of one engine, every count a BIGINT, the place of 
 
 from dataclasses import dataclass
 
-from schemas.declarations.columns import Column
+from schemas.tables import Column
 from schemas.views import enumerations
 from schemas.views.gate import daily_expectations, gated_commits, spans, standing_findings
 from schemas.views.groups import (

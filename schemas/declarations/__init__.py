@@ -1,1 +1,1 @@
-"""The languages in which tables and records are declared."""
+"""The language in which records are declared."""

@@ -3,7 +3,7 @@ proposal it is about."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from schemas.declarations.columns import Column, Type
+from schemas.tables import Column, Type
 from schemas.words import assignments, client_libraries, gate, history, lag, records, upgrades
 from schemas.words.meanings import Meant
 

@@ -1,7 +1,7 @@
 """What views over the history share, some of it with findings: between which times a cluster is known, the present
 states of groups, and lengths of time."""
 
-from schemas.declarations.columns import Column, Type
+from schemas.tables import Column, Type
 
 # A common table expression: the contract's as-of is the newest record or snapshot.
 CLUSTERS = """\

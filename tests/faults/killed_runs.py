@@ -18,7 +18,7 @@ from jobs.storage.failpoints import FAILPOINTS
 from jobs.storage.kernel_lock import LOCK_FILE
 from jobs.storage.places.addresses import storage_at
 from jobs.warehouses.manifest import RUNS_FOLDER
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.kinds import copied, fetched
 from tests.builders.storages.s3_server import Misbehaviour, options_for, proxy

@@ -12,7 +12,7 @@ import pytest
 from jobs.storage.failpoints import FAILPOINTS, VARIABLE
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.manifest import RUNS_FOLDER, unfinished_manifests
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from tests.builders.logs.copies import WrittenBatch, random_log, write_copy
 from tests.runs.ingested import ROOT, history, ingest, rows, spawned, versions
 

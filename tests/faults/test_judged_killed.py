@@ -9,7 +9,6 @@ import pytest
 
 from jobs import cli
 from jobs.storage.failpoints import FAILPOINTS
-from schemas.tables.events import COMMIT_FINDINGS
 from schemas.words.exit_codes import ExitCode
 from tests.runs.ingested import ROOT, ingest
 from tests.runs.replayed_logs import GATED, MEASURED, assert_same, killed_at, recompute, replay, row_texts
@@ -21,7 +20,7 @@ WORDS = {
     "gate": ("--config", str(ROOT / "conf" / "sample.toml"), "--fail-on", "never"),
 }
 BEFORE = {"lag": "assignments", "gate": "lag"}
-TABLES = {"lag": MEASURED, "gate": GATED}
+WRITTEN = {"lag": MEASURED, "gate": GATED}
 # The first and the last table of a job that a run commits, beside the steps of every job.
 POINTS = {
     "lag": (*FAILPOINTS, "table_committed:lag_points", "table_committed:measured_partitions"),
@@ -52,10 +51,10 @@ def check(left, warehouse, job, point):
     shutil.copytree(left[BEFORE[job]], warehouse)
     assert killed_at(point, job, warehouse, *WORDS[job]) == -signal.SIGKILL
     run(job, warehouse)
-    made = row_texts(warehouse, TABLES[job])
+    made = row_texts(warehouse, WRITTEN[job])
     # The sample has no odd commits.
-    assert all(found for name, found in made.items() if name != COMMIT_FINDINGS.name)
-    assert_same(row_texts(left[job], TABLES[job]), made, point)
+    assert all(found for name, found in made.items() if name != "commit_findings")
+    assert_same(row_texts(left[job], WRITTEN[job]), made, point)
     assert cli.main(["doctor", "--warehouse", str(warehouse)]) == ExitCode.CLEAN
 
 

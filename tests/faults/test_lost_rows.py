@@ -15,7 +15,7 @@ from jobs.doctor import run_checks
 from jobs.storage.failpoints import FAILPOINTS
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.faults.two_clusters import CLUSTERS, DERIVED, mix_files, two_clusters
 from tests.runs.ingested import ROOT, ingest, rows

@@ -16,7 +16,7 @@ from jobs import cli
 from jobs.storage.options import StorageOptions
 from jobs.storage.places.addresses import storage_at
 from jobs.storage.stored_files import Storage
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.kinds import fetched
 from tests.builders.storages.s3_server import options_for, proxy

@@ -13,7 +13,7 @@ from jobs.storage.places.addresses import storage_at
 from jobs.storage.places.remote_place import RemotePlace
 from jobs.warehouses.delta_commits import clear
 from jobs.warehouses.delta_tables import Change
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.kinds import fetched
 from tests.builders.storages.s3_server import options_for, proxy

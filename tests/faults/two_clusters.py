@@ -13,7 +13,7 @@ from jobs.replaying.tables.history_files import HistoryFiles
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.delta_commits import commit
 from jobs.warehouses.delta_tables import Change, RemovedFile, sequence_of
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from tests.runs.ingested import ROOT, ingest, rows
 from udfs.arrays.arrow_schema import table_schema
 

@@ -15,7 +15,7 @@ from deltalake import DeltaTable
 from jobs import cli
 from jobs.gating.earlier_runs import reported_before
 from jobs.gating.findings import Finding, Reported, finding_rows
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from tests.make.tables import BY_HAND, NOW, Row, make, time_of, write_run
 from tests.runs.ingested import rows
 

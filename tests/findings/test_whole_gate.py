@@ -14,7 +14,7 @@ from jobs.gating.declarations.metric_files import metric_files
 from jobs.gating.declarations.sql_text import parameters
 from jobs.queries.engines.duckdb_engine import DuckDBEngine, scope_of
 from jobs.queries.engines.spark_engine import SparkEngine
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import FindingKind
 from tests.builders.logs.by_hand import generation, write_log, write_snapshot

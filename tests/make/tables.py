@@ -17,8 +17,7 @@ from jobs.warehouses.manifest import Manifest
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse import Warehouse
 from jobs.warehouses.warehouse_marker import MARKER, marker_text
-from schemas.contract.tables import CONTRACT_VERSION, TABLES
-from schemas.declarations.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table, Type
+from schemas.tables import CONTRACT_VERSION, TABLES, Column, ColumnType, ListOf, MapOf, StructOf, Table, Type
 from udfs.arrays.arrow_schema import table_schema
 
 Row = dict[str, Any]

@@ -5,7 +5,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from tests.make.coordinator import KINDS, consumer, dead, value
 from tests.make.history import histories, history
 from tests.make.log import Log

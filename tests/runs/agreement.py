@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 
 from jobs.replaying.task.replay_messages import Rules
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from schemas.words.records import OFFSETS_TOPIC
 from tests.builders.logs.decoded_parts import decoded
 from tests.builders.logs.short_logs import ShortLog, short_log

@@ -13,7 +13,7 @@ from jobs import cli
 from jobs.ingestion.task import plan
 from jobs.recomputing.run import Recomputation
 from jobs.replaying.run import Replay
-from schemas.contract.tables import BESIDE_RUNS, TABLES
+from schemas.tables import BESIDE_RUNS, TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.short_logs import short_log
 from tests.runs.ingested import ROOT, rows, versions

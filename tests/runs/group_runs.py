@@ -17,8 +17,7 @@ import pyarrow as pa
 
 from jobs.replaying.log.partition import GROUP_TABLES
 from jobs.replaying.partition.group_pass import in_order
-from schemas.tables.history import PARTITION_MOVES
-from schemas.tables.state.replayed_log import READING_ENDS
+from schemas.tables import READING_ENDS
 from tests.builders.groups.named_rows import named_rows
 from tests.builders.logs.decoded_parts import batches_of
 from tests.builders.logs.short_logs import ShortLog, short_log
@@ -31,7 +30,7 @@ from udfs.log.gaps import Gaps
 from udfs.topics.partition_codes import TopicCodes
 
 LOGS_AT_ONCE: Final = 200
-MOVES: Final = PARTITION_MOVES.name
+MOVES: Final = "partition_moves"
 GroupRecord = tuple[str, Record]
 # Last offset before what was not seen, and the largest time up to there.
 Hole = tuple[int, int | None]

@@ -13,15 +13,14 @@ from deltalake import DeltaTable
 from jobs import cli
 from jobs.doctor import run_checks
 from jobs.storage.places.local_place import LocalPlace
-from schemas.contract.tables import TABLES
-from schemas.tables import decoded_records
+from schemas.tables import SUBJECTS, TABLES
 
 ROOT = Path(__file__).parents[2]
 # What differs from run to run and from copy to copy.
 OF_THE_RUN = {"run_id", "batch_first_offset", "batch_bytes"}
 # Later steps make the others.
 TABLES_OF_INGEST = [name for name, table in TABLES.items() if table.job in ("ingest", "each")]
-RECORD_TABLES = [table.name for table in decoded_records.TABLES]
+RECORD_TABLES = [table.name for table in SUBJECTS["decoded"]]
 
 
 def ingest(warehouse: Path, *arguments: str | Path) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from jobs.replaying.task.replay_messages import Progress, ReplayInput, Rules, pr
 from jobs.replaying.task.warehouse_state import PROGRESS, WRITTEN, with_micros
 from jobs.replaying.whole_tables import whole_tables
 from jobs.storage.places.local_place import LocalPlace
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from tests.make.log import CLUSTER, PARTITION, Decoded
 from udfs.arrays.arrow_schema import table_schema
 from udfs.commits.transactions import merged

@@ -13,17 +13,15 @@ import numpy as np
 
 from jobs import cli
 from jobs.storage.failpoints import VARIABLE
-from schemas.contract.tables import TABLES
-from schemas.tables import assignments, events, gate, history, lag, offsets
-from schemas.tables.state import replayed_log, replayed_offsets
+from schemas.tables import SUBJECTS, TABLES
 from tests.runs.ingested import ROOT, rows, versions
 
-HISTORY = [table.name for table in (*history.TABLES, *offsets.TABLES)]
-STATES = [table.name for table in (*replayed_log.TABLES, *replayed_offsets.TABLES)]
-ASSIGNMENTS = [table.name for table in assignments.TABLES]
-MEASURED = [table.name for table in (*lag.TABLES, *events.TABLES)]
+HISTORY = [table.name for table in (*SUBJECTS["history"], *SUBJECTS["offsets"])]
+STATES = [table.name for table in SUBJECTS["replayed"] if table.name in TABLES]
+ASSIGNMENTS = [table.name for table in SUBJECTS["assignments"] if not table.is_state]
+MEASURED = [table.name for table in SUBJECTS["lag"] if not table.is_state and table.name != "offsets_partitions"]
 # What the next run compares itself with is of the run alone; and a run writes no spans.
-GATED = [table.name for table in gate.TABLES if table.job == gate.JOB and not table.is_state]
+GATED = [table.name for table in SUBJECTS["gate"] if table.job == "gate" and not table.is_state]
 # What is of the run, not of the log.
 OF_THE_RUN = {
     "run_id", "through_run_id", "whole_run_id", "started_time", "finished_time", "rules", "snapshots_through_time",
@@ -86,7 +84,7 @@ def measured(warehouse: Path) -> dict[str, list[str]]:
     names = [name for name in MEASURED if not TABLES[name].is_state and (warehouse / TABLES[name].folder).exists()]
     result = row_texts(warehouse, names)
     # Each run adds how groups stood as of its own time.
-    verdicts = lag.GROUP_VERDICTS.name
+    verdicts = "group_verdicts"
     if result.get(verdicts):
         newest = repr(max(row["as_of_time"] for row in rows(warehouse, verdicts)))
         result[verdicts] = [row for row in result[verdicts] if newest in row]

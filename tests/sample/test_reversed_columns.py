@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 
 ROOT = Path(__file__).parents[2]
 

@@ -4,7 +4,7 @@ from functools import cache
 
 import pyarrow as pa
 
-from schemas.declarations.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table, Type
+from schemas.tables import Column, ColumnType, ListOf, MapOf, StructOf, Table, Type
 
 SCALARS: dict[Type, pa.DataType] = {
     Type.STRING: pa.string(),

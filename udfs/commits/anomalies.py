@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from schemas.tables.history import REPLAY_ANOMALIES
+from schemas.tables import TABLES
 from schemas.words.history import AnomalyKind, Confidence, Severity
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.nullable import Numbers, every, times
 
-SCHEMA = table_schema(REPLAY_ANOMALIES)
+SCHEMA = table_schema(TABLES["replay_anomalies"])
 
 
 @dataclass(frozen=True)

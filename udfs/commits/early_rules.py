@@ -12,8 +12,6 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from schemas.tables.history import REPLAY_ANOMALIES
-from schemas.tables.offsets import OFFSET_HISTORY
 from udfs.arrays.nullable import NONE, Flags, Numbers
 from udfs.codes.names import Names
 from udfs.commits.alive_groups import ended_rows, possible_held
@@ -84,11 +82,11 @@ class EarlyOffsetReplay(OffsetReplay):
         states.pending = pending_of(states, today)
         count_live(states, key, was_live, is_live)
         self.ended.append(ended_groups(states, offset, time))
-        return together([closed, {OFFSET_HISTORY.name: rows}])
+        return together([closed, {"offset_history": rows}])
 
 
 def with_anomalies(tables: Tables, today: Tables) -> Tables:
-    return {**tables, REPLAY_ANOMALIES.name: today[REPLAY_ANOMALIES.name]}
+    return {**tables, "replay_anomalies": today["replay_anomalies"]}
 
 
 def names_of(states: KeyStates) -> pa.Table:

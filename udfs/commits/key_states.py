@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.tables.state.replayed_offsets import REPLAYED_OFFSETS
+from schemas.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.nullable import Flags, Numbers, every, flags, integers, known_integers, numbers
 from udfs.arrays.texts import same
@@ -15,7 +15,7 @@ from udfs.codes.names import Codes, Names
 from udfs.commits.effects import fields
 from udfs.commits.effects.fields import NONE, G, K, P, R
 
-SCHEMA = table_schema(REPLAYED_OFFSETS)
+SCHEMA = table_schema(TABLES["replayed_offsets"])
 GONE, LIVE, PENDING = KINDS = ("gone", "live", "pending")
 NEW_KEY = np.zeros(len(K), np.int64)
 for _field in (K.record_offset, K.seen_offset, K.deleted_offset, K.marker_offset, K.question):

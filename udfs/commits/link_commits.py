@@ -9,10 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.tables.decoded_records import OFFSET_COMMITS, TRANSACTION_MARKERS
-from schemas.tables.history import REPLAY_ANOMALIES
-from schemas.tables.offsets import OFFSET_HISTORY, TRANSACTIONS
-from schemas.tables.state.replayed_offsets import REPLAYED_OFFSETS
+from schemas.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.nullable import Numbers, flags, numbers
 from udfs.commits.alive_groups import POSSIBLE, alive_rows, ended_rows, possible_ended, possible_held
@@ -29,12 +26,12 @@ from udfs.commits.unusual_commits import clock_steps, older_rules
 from udfs.commits.windows import COMMIT_COLUMNS, MARKER_COLUMNS, Window
 from udfs.topics.named_topics import NamedTopics
 
-TABLES = {table.name: table for table in (OFFSET_HISTORY, TRANSACTIONS, REPLAY_ANOMALIES)}
-NO_ROWS = {name: table_schema(table).empty_table() for name, table in TABLES.items()}
-STATE = table_schema(REPLAYED_OFFSETS)
+WRITTEN = {name: TABLES[name] for name in ("offset_history", "transactions", "replay_anomalies")}
+NO_ROWS = {name: table_schema(table).empty_table() for name, table in WRITTEN.items()}
+STATE = table_schema(TABLES["replayed_offsets"])
 END_OF_LOG = 2**63 - 1
-EMPTY_COMMITS = table_schema(OFFSET_COMMITS).empty_table().select(COMMIT_COLUMNS)
-EMPTY_MARKERS = table_schema(TRANSACTION_MARKERS).empty_table().select(MARKER_COLUMNS)
+EMPTY_COMMITS = table_schema(TABLES["offset_commits"]).empty_table().select(COMMIT_COLUMNS)
+EMPTY_MARKERS = table_schema(TABLES["transaction_markers"]).empty_table().select(MARKER_COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -112,7 +109,7 @@ class OffsetReplay:
         self.keep_topics()
         self.states = KeyStates(self.cluster, self.partition, unseen_after(state, last_offset))
         self.queue.cut(self.states)
-        return together([closed, {OFFSET_HISTORY.name: rows, TRANSACTIONS.name: transactions}])
+        return together([closed, {"offset_history": rows, "transactions": transactions}])
 
     def finish(self) -> Finished:
         closed = self.release(END_OF_LOG)
@@ -124,8 +121,8 @@ class OffsetReplay:
         is_written[is_live] = ~are_shown(held, self.states.key_codes.known[0, live])
         state = self.states.table(key[is_written])
         opened = {
-            OFFSET_HISTORY.name: held_rows(self.states, live, held),
-            TRANSACTIONS.name: self.unended(state, None),
+            "offset_history": held_rows(self.states, live, held),
+            "transactions": self.unended(state, None),
         }
         liveness = pa.concat_tables([ALIVE.empty_table(), *self.ended, alive_rows(self.states)])
         liveness = liveness.sort_by([("group_id", "ascending"), ("from_offset", "ascending")])
@@ -148,7 +145,7 @@ class OffsetReplay:
     def unended(self, state: pa.Table, hole_offset: int | None) -> pa.Table:
         pending = state.filter(pc.equal(state["kind"].cast(pa.string()), PENDING))
         if not pending.num_rows:
-            return NO_ROWS[TRANSACTIONS.name]
+            return NO_ROWS["transactions"]
         return unended_rows(pending, self.cluster, self.partition, hole_offset)
 
     def link(self, commits: pa.Table, markers: pa.Table, upto: int) -> dict[str, pa.Table]:
@@ -166,14 +163,14 @@ class OffsetReplay:
             self.ended.append(ended_rows(states, alive))
         if window.counts[N.ended]:
             ended = window.ended_by_key(states)
-            tables[OFFSET_HISTORY.name] = closed_rows(states, ended, endings(states, ended, self.facts))
+            tables["offset_history"] = closed_rows(states, ended, endings(states, ended, self.facts))
             if not ended[K.is_certain].all():
                 self.possible.append(possible_ended(states, ended))
         if len(transactions):
             members = window.rows(window.made.members, N.members)
-            tables[TRANSACTIONS.name] = transaction_rows(states, transactions, members)
+            tables["transactions"] = transaction_rows(states, transactions, members)
         if window.counts[N.steps] or window.counts[N.overruled]:
-            tables[REPLAY_ANOMALIES.name] = self.anomalies(window)
+            tables["replay_anomalies"] = self.anomalies(window)
         states.forget_texts()
         return tables
 
@@ -182,7 +179,7 @@ class OffsetReplay:
         overruled = window.rows(window.made.overruled, N.overruled)
         if not len(overruled):
             return steps
-        order = [(column, "ascending") for column in REPLAY_ANOMALIES.order]
+        order = [(column, "ascending") for column in TABLES["replay_anomalies"].order]
         return pa.concat_tables([steps, *older_rules(self.states, overruled)]).sort_by(order)
 
 
@@ -209,7 +206,7 @@ def whole_writes(commits: pa.Table) -> int:
 def together(parts: list[dict[str, pa.Table]]) -> dict[str, pa.Table]:
     """The tables of all parts, each in its table's order."""
     tables = {}
-    for name, table in TABLES.items():
+    for name, table in WRITTEN.items():
         schema = table_schema(table)
         rows = pa.concat_tables([schema.empty_table(), *(part[name].cast(schema) for part in parts if name in part)])
         tables[name] = rows.sort_by([(column, "ascending") for column in table.order])

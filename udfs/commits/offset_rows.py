@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from schemas.tables.offsets import OFFSET_HISTORY
+from schemas.tables import TABLES
 from schemas.words.history import CommitVia, Confidence, OffsetEnd
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.nullable import NONE, Flags, Numbers, every, integers, known_integers, times
@@ -14,7 +14,7 @@ from udfs.arrays.texts import same
 from udfs.commits.effects.fields import E, H, K
 from udfs.commits.key_states import KeyStates
 
-SCHEMA = table_schema(OFFSET_HISTORY)
+SCHEMA = table_schema(TABLES["offset_history"])
 TIMES = SCHEMA.field("to_time").type
 VIA = pa.array([str(CommitVia.PLAIN), str(CommitVia.TRANSACTION)])
 CONFIDENCE = pa.array([str(Confidence.CERTAIN), str(Confidence.LIKELY), str(Confidence.POSSIBLE)])

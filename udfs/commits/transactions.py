@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from schemas.tables.offsets import TRANSACTIONS
+from schemas.tables import TABLES
 from schemas.words.history import Confidence, TransactionOutcome
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.nullable import NONE, Numbers, Positions, every, first_of, flags, integers, numbers, times
@@ -15,7 +15,7 @@ from udfs.codes.names import Names
 from udfs.commits.effects.fields import T
 from udfs.commits.key_states import KeyStates
 
-SCHEMA = table_schema(TRANSACTIONS)
+SCHEMA = table_schema(TABLES["transactions"])
 
 
 def transaction_rows(states: KeyStates, transactions: Numbers, members: Numbers) -> pa.Table:

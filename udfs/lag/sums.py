@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from schemas.tables.lag import PERCENTS
 from udfs.arrays.nullable import NONE, Numbers, Positions, every, first_of, integers, times
 from udfs.arrays.texts import texts_of_codes
 from udfs.lag.point_columns import BITS, CERTAINTY, GROUP_TYPES, METHODS, PointColumns, Subjects, point_columns
@@ -16,6 +15,7 @@ from udfs.lag.point_columns import BITS, CERTAINTY, GROUP_TYPES, METHODS, PointC
 MINUTE, DAY = 60_000_000, 86_400_000_000
 # About this many points are added up at once. Fewer need more calls; more do not fit into the processor's cache.
 MOST_POINTS = 262_144
+PERCENTS = (50, 95, 99)
 MOST = int(np.iinfo(np.int64).max)
 
 

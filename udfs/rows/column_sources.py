@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from schemas.declarations.columns import Table
 from schemas.records.registry import types_of
-from schemas.tables import decoded_groups, decoded_records
+from schemas.tables import TABLES, Table
 from schemas.words.records import NONE
 from udfs.decoding.decoded import CONTROL, Part
 from udfs.rows.classic_members import members
@@ -64,12 +63,12 @@ MEMBER: dict[str, Source] = {**GROUP, "member_id": Key("member_id")}
 UNKNOWN = (NONE,)
 
 MARKERS = Sources(
-    decoded_records.TRANSACTION_MARKERS,
+    TABLES["transaction_markers"],
     {"marker": ComputedColumn(marker), "coordinator_epoch": Value("coordinator_epoch", UNKNOWN)},
 )
 SOURCES = (
     Sources(
-        decoded_records.OFFSET_COMMITS,
+        TABLES["offset_commits"],
         {
             "group_id": Key("group"),
             "topic": Key("topic"),
@@ -83,7 +82,7 @@ SOURCES = (
         },
     ),
     Sources(
-        decoded_records.CLASSIC_GROUP_METADATA,
+        TABLES["classic_group_metadata"],
         {
             "group_id": Key("group"),
             "current_state_time": Value("current_state_timestamp", UNKNOWN),
@@ -91,7 +90,7 @@ SOURCES = (
         },
     ),
     Sources(
-        decoded_groups.GROUP_METADATA,
+        TABLES["group_metadata"],
         {
             **GROUP,
             "group_epoch": Value("epoch"),
@@ -101,7 +100,7 @@ SOURCES = (
         },
     ),
     Sources(
-        decoded_groups.GROUP_MEMBER_METADATA,
+        TABLES["group_member_metadata"],
         {
             **MEMBER,
             "group_instance_id": Value("instance_id"),
@@ -110,15 +109,15 @@ SOURCES = (
         },
     ),
     Sources(
-        decoded_groups.TARGET_ASSIGNMENT_METADATA,
+        TABLES["target_assignment_metadata"],
         # 0: the group is empty, or the broker kept no time.
         {**GROUP, "assignment_time": Value("assignment_timestamp", (0, NONE))},
     ),
-    Sources(decoded_groups.TARGET_ASSIGNMENT_MEMBERS, MEMBER),
-    Sources(decoded_groups.CURRENT_MEMBER_ASSIGNMENTS, {**MEMBER, "member_state": ComputedColumn(member_state)}),
-    Sources(decoded_groups.GROUP_PARTITION_METADATA, {**GROUP, "topics": ComputedColumn(topics)}),
+    Sources(TABLES["target_assignment_members"], MEMBER),
+    Sources(TABLES["current_member_assignments"], {**MEMBER, "member_state": ComputedColumn(member_state)}),
+    Sources(TABLES["group_partition_metadata"], {**GROUP, "topics": ComputedColumn(topics)}),
     Sources(
-        decoded_groups.GROUP_REGULAR_EXPRESSIONS,
+        TABLES["group_regular_expressions"],
         {
             "group_id": Key("group_id"),
             "regular_expression": Key("regular_expression"),
@@ -126,7 +125,7 @@ SOURCES = (
             "resolved_time": Value("timestamp", UNKNOWN),
         },
     ),
-    Sources(decoded_groups.STREAMS_GROUP_TOPOLOGIES, {"group_id": Key("group_id")}),
+    Sources(TABLES["streams_group_topologies"], {"group_id": Key("group_id")}),
 )
 
 BY_RECORD_TYPE = {

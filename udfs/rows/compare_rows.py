@@ -6,7 +6,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.tables.decoded_records import REJECTED_RECORDS
 from udfs.arrays.nullable import Flags, filled, one_array
 
 # Which run wrote a row and which batch brought it depend on the copy, not on the record: the cleaner makes batches
@@ -35,7 +34,7 @@ def first_difference(name: str, rows: pa.Table, others: pa.Table) -> tuple[int, 
 def can_replace(other_name: str, others: pa.Table, name: str, rows: pa.Table) -> Flags:
     """Whether `others`, which have leader epochs, can take the place of `rows` of the same offsets, which have none."""
     # A rejected row takes the place of no decoded one: if it can be decoded later, it will say more.
-    if name not in (other_name, REJECTED_RECORDS.name):
+    if name not in (other_name, "rejected_records"):
         return np.zeros(rows.num_rows, np.bool_)
     is_equal = np.ones(rows.num_rows, np.bool_)
     for column in columns_of_record(name, rows) if name == other_name else OF_BOTH:
@@ -49,7 +48,7 @@ def can_replace(other_name: str, others: pa.Table, name: str, rows: pa.Table) ->
 
 def columns_of_record(name: str, rows: pa.Table) -> Sequence[str]:
     """Without producers."""
-    columns = OF_REJECTED if name == REJECTED_RECORDS.name else rows.column_names
+    columns = OF_REJECTED if name == "rejected_records" else rows.column_names
     return [each for each in columns if each not in OF_THE_COPY and each not in OF_PRODUCERS]
 
 

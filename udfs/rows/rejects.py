@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from schemas.tables.decoded_records import REJECTED_RECORDS
+from schemas.tables import TABLES
 from schemas.words.records import Part
 from udfs.arrays.arrow_buffers import binaries
 from udfs.arrays.arrow_schema import table_schema
@@ -18,7 +18,7 @@ from udfs.rows.origin import Constants, Origin, origin_columns, table_of
 from udfs.rows.times import OutOfRange
 from udfs.rows.typed_arrays import number_column
 
-SCHEMA = table_schema(REJECTED_RECORDS)
+SCHEMA = table_schema(TABLES["rejected_records"])
 # A value opens with the number of its version.
 VERSION_BYTES = 2
 

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from schemas.declarations.fields import ZERO_UUID
-from schemas.tables.record_columns import ORIGIN, PLACE
+from schemas.tables import GROUPS
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.big_endian import Positions
 from udfs.decoding.decoded import Decoded, Part
@@ -29,7 +29,7 @@ from udfs.rows.typed_arrays import concatenate, fit_type, known_texts, null_if_u
 
 __all__ = ["Origin", "Shaper", "rejected_ranges"]
 
-ORIGIN_NAMES = frozenset(column.name for column in (*PLACE, *ORIGIN))
+ORIGIN_NAMES = frozenset(column.name for column in (*GROUPS["PLACE"], *GROUPS["ORIGIN"]))
 
 
 @dataclass

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.tables.events import EXPIRY_FORECAST
+from schemas.tables import TABLES
 from schemas.words.history import TransactionOutcome
 from schemas.words.lag import ExpiryRule
 from udfs.arrays.arrow_schema import table_schema
@@ -20,7 +20,7 @@ from udfs.rules.sweeps import Sweep, rows_holding_at, sweeps
 KEY = ("group_id", "topic", "partition")
 RULES = tuple(ExpiryRule)
 RETAINED = (ExpiryRule.GROUP_EMPTY, ExpiryRule.GROUP_EMPTY_OLD, ExpiryRule.NOT_SUBSCRIBED, ExpiryRule.SIMPLE)
-WRITTEN = pa.schema([field for field in table_schema(EXPIRY_FORECAST) if field.name != "cluster"])
+WRITTEN = pa.schema([field for field in table_schema(TABLES["expiry_forecast"]) if field.name != "cluster"])
 
 
 class ExpiryForecast(Measure):

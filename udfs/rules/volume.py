@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.tables.events import COMMIT_VOLUME
+from schemas.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.nullable import NONE, Flags, numbers
 from udfs.arrays.texts import as_texts
@@ -18,7 +18,9 @@ SLOT, MINUTE, HOUR = 5 * SECOND, 60 * SECOND, 3600 * SECOND
 SLOTS = HOUR // SLOT
 KEY = ("group_id", "topic", "partition")
 COUNTS = ("num_commits", "num_bytes", "num_unchanged", "num_at_5_s")
-WRITTEN = pa.schema([field for field in table_schema(COMMIT_VOLUME) if field.name not in ("cluster", "is_open")])
+WRITTEN = pa.schema(
+    [field for field in table_schema(TABLES["commit_volume"]) if field.name not in ("cluster", "is_open")]
+)
 
 
 class Volume(Measure):

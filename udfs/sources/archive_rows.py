@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from schemas.tables.decoded_records import REJECTED_RECORDS
+from schemas.tables import TABLES
 from schemas.words.records import NONE, Part
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.slices import Slices, slices_of
@@ -161,7 +161,7 @@ def problem_rows(batch: pa.RecordBatch, cluster: str, run_id: str) -> pa.Table:
         "detail": rows.column("problem_detail"),
         "value_bytes": rows.column("raw"),
     }
-    schema = table_schema(REJECTED_RECORDS)
+    schema = table_schema(TABLES["rejected_records"])
     columns = [origin_columns.get(field.name, pa.nulls(rows.num_rows, field.type)) for field in schema]
     return pa.table(columns, schema=schema)
 

@@ -19,7 +19,7 @@ from jobs.sources.log_span import SpanFacts
 from jobs.sources.segment_source import Marks, SegmentFile
 from jobs.sources.unreadable import Unreadable
 from jobs.warehouses.delta_tables import DataFile
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from udfs.arrays.arrow_schema import table_schema
 from udfs.framing.rejected_ranges import RejectedRange

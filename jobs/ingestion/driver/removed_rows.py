@@ -18,7 +18,7 @@ from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, clusters
 from jobs.warehouses.older_tables import of_this_release
 from jobs.warehouses.small_files import by_partition
 from jobs.warehouses.table_files import TableFile
-from schemas.declarations.columns import Table
+from schemas.tables import Table
 from udfs.arrays.nullable import NONE, Flags, Numbers, flags, numbers
 from udfs.log.offset_ranges import Range, join_ranges
 

@@ -16,7 +16,7 @@ from jobs.sources.segment_source import Marks
 from jobs.storage.places.together import done_together
 from jobs.warehouses.delta_tables import files_of
 from jobs.warehouses.warehouse import Warehouse
-from schemas.tables import decoded_records
+from schemas.tables import SUBJECTS
 from udfs.arrays.nullable import Flags, Positions, numbers
 from udfs.log.offset_ranges import Range, join_by_group, join_ranges
 from udfs.rows.merge_copies import REJECTED
@@ -194,7 +194,7 @@ def in_ms(time: datetime) -> int:
     return (time - EPOCH) // timedelta(milliseconds=1)
 
 
-DECODED = tuple(table.name for table in decoded_records.TABLES)
+DECODED = tuple(table.name for table in SUBJECTS["decoded"])
 
 
 def known_files(warehouse: Warehouse, tables: Iterable[str] = DECODED) -> dict[str, list[KnownFile]]:

@@ -23,7 +23,7 @@ from jobs.warehouses.delta_tables import Change, files_of
 from jobs.warehouses.small_files import Rewriting, has_statistics, with_small_files_rewritten
 from jobs.warehouses.table_files import RowFiles
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from udfs.log.offset_ranges import Range
 from udfs.rows.merge_copies import REJECTED
 

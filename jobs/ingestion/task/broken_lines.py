@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from schemas.words.records import Part
 from udfs.arrays.arrow_schema import table_schema
 from udfs.rows.merge_copies import REJECTED

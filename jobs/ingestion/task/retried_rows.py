@@ -15,7 +15,7 @@ from jobs.ingestion.task.task import Task, guarded_answer, other_log
 from jobs.ingestion.task.windows import runs_of
 from jobs.storage.places.place import Place
 from jobs.warehouses.older_tables import of_this_release
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from schemas.words.records import Part
 from udfs.decoding.decode import decode
 from udfs.rows.merge_copies import REJECTED, Contradiction, merge

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from jobs.storage.places.place import Place
 from jobs.warehouses.older_tables import of_this_release
-from schemas.declarations.columns import Table
+from schemas.tables import Table
 from udfs.arrays.arrow_schema import table_schema
 
 BATCH_ROWS = 65_536

@@ -27,7 +27,7 @@ from jobs.sources.log_span import SpanFacts
 from jobs.sources.segment_files import Span
 from jobs.storage.places.place import Place
 from jobs.warehouses.table_files import RowFiles, Waiting
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from udfs.decoding.decode import decode
 from udfs.framing.log_bytes.framed_records import Records

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from schemas.declarations.columns import ColumnType, ListOf, MapOf, StructOf, Type
+from schemas.tables import ColumnType, ListOf, MapOf, StructOf, Type
 
 DUCKDB_NAMES = {
     Type.STRING: "VARCHAR",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from enum import StrEnum
 
-from schemas.declarations.columns import Column
+from schemas.tables import Column
 
 
 class Dialect(StrEnum):

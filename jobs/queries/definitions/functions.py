@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from jobs.queries.definitions.column_types import duckdb_type
 from jobs.queries.definitions.dialects import text_literal
 from schemas.contract.history_functions import FUNCTIONS, Function
-from schemas.declarations.columns import Column, Type, sql_type
+from schemas.tables import Column, Type, sql_type
 from schemas.views.parts import NEWEST_PARTITION
 
 TIME = "time"

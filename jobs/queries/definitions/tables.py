@@ -10,8 +10,7 @@ from jobs.queries.files.table_files import Files, files_at
 from jobs.warehouses.delta_tables import IS_OPEN
 from jobs.warehouses.older_tables import MADE_ONCE
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import USER_TABLES
-from schemas.declarations.columns import Column, ColumnType, Table, sql_type
+from schemas.tables import USER_TABLES, Column, ColumnType, Table, sql_type
 
 # Where Trino knows the tables as they are now; views of their own names show one version of them.
 TRINO_SCHEMA = "groupscope_tables"

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from jobs.queries.definitions.dialects import Dialect, comments, text_literal
 from schemas.contract.history_functions import FUNCTIONS
 from schemas.contract.scalar_functions import SCALAR_FUNCTIONS
-from schemas.contract.tables import USER_TABLES
 from schemas.contract.views import VIEWS, View
+from schemas.tables import USER_TABLES
 
 # What can name tables by other means than by writing them out. `query` without an argument is a column of `findings`.
 NAMES_ANY = re.compile(

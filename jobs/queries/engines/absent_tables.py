@@ -5,7 +5,7 @@ from itertools import groupby
 
 from jobs.output.failure import say
 from jobs.queries.definitions.views import named_in
-from schemas.contract.tables import BESIDE_RUNS, USER_TABLES
+from schemas.tables import BESIDE_RUNS, USER_TABLES
 from udfs.sentences.name_lists import list_names
 
 MOST_NAMED = 3

@@ -10,8 +10,8 @@ from jobs.queries.definitions.functions import function_statement, readable
 from jobs.queries.definitions.views import spark_view
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.history_functions import FUNCTIONS
-from schemas.contract.tables import USER_TABLES
 from schemas.contract.views import VIEWS
+from schemas.tables import USER_TABLES
 from schemas.words.exit_codes import ExitCode
 
 if TYPE_CHECKING:

@@ -33,8 +33,8 @@ from jobs.warehouses.any_warehouse import reading
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.history_functions import FUNCTIONS
 from schemas.contract.scalar_functions import SCALAR_FUNCTIONS
-from schemas.contract.tables import USER_TABLES
 from schemas.contract.views import VIEWS
+from schemas.tables import USER_TABLES
 from schemas.words.exit_codes import ExitCode
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from jobs.spark.quiet_java import keep_errors_to_us, quiet_java
 from jobs.warehouses.any_warehouse import reading
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.history_functions import FUNCTIONS
-from schemas.contract.tables import USER_TABLES
 from schemas.contract.views import VIEWS
+from schemas.tables import USER_TABLES
 from schemas.words.exit_codes import ExitCode
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from jobs.output.failure import Failure
 from jobs.queries.files.table_files import partition_of, unread
 from jobs.storage.places.place import Place
 from jobs.warehouses.delta_tables import IS_OPEN, UNREADABLE, file_path, files_of
-from schemas.declarations.columns import Table
+from schemas.tables import Table
 from udfs.arrays.arrow_schema import table_schema
 
 # Texts of which a row group has few. As codes they are read in half the time.

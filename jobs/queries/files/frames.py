@@ -9,7 +9,7 @@ from jobs.output.failure import Failure
 from jobs.spark.types import table_type
 from jobs.storage.places.place import Place
 from jobs.warehouses.delta_tables import IS_OPEN, file_path, files_of, open_table
-from schemas.declarations.columns import Table
+from schemas.tables import Table
 from schemas.words.exit_codes import ExitCode
 
 # Spark takes seconds to make out a table's state from its log, which delta-rs does at once. Of more files than this

@@ -13,7 +13,7 @@ from jobs.warehouses.delta_tables import IS_OPEN, UNREADABLE, file_path, files_o
 from jobs.warehouses.files.damaged_tables import Damaged, first_damaged
 from jobs.warehouses.older_tables import lacking
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 
 

@@ -23,7 +23,7 @@ from jobs.replaying.log.row_groups import (
     piece_of,
 )
 from jobs.storage.places.place import Place
-from schemas.tables.decoded_records import CLASSIC_MEMBER
+from schemas.tables import GROUPS
 from udfs.arrays.nullable import filled, first_of
 
 # Columns with few distinct values: codes are faster to read and to compare.
@@ -31,7 +31,7 @@ REPEATED = ("group_id", "topic", "topic_id", "metadata")
 # The wide columns of members of classic groups are left out: other columns have their contents in decoded form.
 WIDE = {"subscription_bytes", "payload_json"}
 READ_AS = {
-    "members": [f"members.list.element.{field.name}" for field in CLASSIC_MEMBER.fields if field.name not in WIDE]
+    "members": [f"members.list.element.{field.name}" for field in GROUPS["CLASSIC_MEMBER"] if field.name not in WIDE]
 }
 # Limits per task: for row groups that partitions share, and for the places of each partition's rows in them.
 MOST_KEPT_BYTES = 32 << 20

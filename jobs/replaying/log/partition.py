@@ -14,14 +14,14 @@ import pyarrow.compute as pc
 
 from jobs.replaying.log.opened import REPEATED, Opened, pieces
 from jobs.replaying.log.row_groups import EPOCH, LEAST, MOST, OFFSET, LogFile, RowGroup, Wanted
-from schemas.tables.decoded_records import REJECTED_RECORDS, TABLES
+from schemas.tables import SUBJECTS
 from udfs.arrays.nullable import filled
 from udfs.arrays.texts import KIND
 from udfs.log.coverage import NO_TIME
 from udfs.log.leader_epochs import NO_EPOCH, LeaderEpochs
 
-COMMITS, MARKERS, REJECTED = "offset_commits", "transaction_markers", REJECTED_RECORDS.name
-GROUP_TABLES = tuple(table.name for table in TABLES if table.name not in (COMMITS, MARKERS, REJECTED))
+COMMITS, MARKERS, REJECTED = "offset_commits", "transaction_markers", "rejected_records"
+GROUP_TABLES = tuple(table.name for table in SUBJECTS["decoded"] if table.name not in (COMMITS, MARKERS, REJECTED))
 # Tables whose tombstones delete a group.
 DELETING = ("classic_group_metadata", "group_metadata")
 # Records that no replay reads.
@@ -36,7 +36,7 @@ COLUMNS = {
         for column in table.columns
         if column.name not in (LEFT_OUT_OF_COMMITS if table.name == COMMITS else LEFT_OUT)
     ]
-    for table in TABLES
+    for table in SUBJECTS["decoded"]
     if table.name != REJECTED
 }
 REJECTED_COLUMNS = [

@@ -8,7 +8,7 @@ import pyarrow as pa
 from jobs.replaying.log.partition import COLUMNS, COMMITS, MARKERS, PartitionLog, as_read
 from jobs.replaying.log.slices import Slice
 from jobs.replaying.tables.history_files import HistoryFiles
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
 from udfs.commits.early_rules import EarlyOffsetReplay
 from udfs.commits.link_commits import Finished, OffsetReplay

@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 
 from jobs.replaying.log.partition import DELETING, GROUP_TABLES, PartitionLog
 from jobs.replaying.log.slices import Slice
-from schemas.contract.tables import TABLES as WRITTEN
-from schemas.tables.state.replayed_log import READING_ENDS
+from schemas.tables import READING_ENDS
+from schemas.tables import TABLES as WRITTEN
 from schemas.words.history import GroupState
 from udfs.groups.fold import Fold
 from udfs.groups.history.departures import departures_table
@@ -30,11 +30,11 @@ WINDOW_ROWS = 1 << 14
 
 # Commits answer questions about these rows, and offsets expire because of them, so they stay in memory until the end.
 ASKED = (
-    "ownership_intervals", "partition_moves", READING_ENDS.name, "rebalances", "membership_intervals",
+    "ownership_intervals", "partition_moves", "reading_ends", "rebalances", "membership_intervals",
     "group_state_intervals",
 )  # fmt: skip
 # In addition to tables of the warehouse: rows that become part of another table.
-TABLES = {**WRITTEN, READING_ENDS.name: READING_ENDS}
+TABLES = {**WRITTEN, "reading_ends": READING_ENDS}
 # Other rows are written earlier, once there are this many, each time starting a new order: the rows of one group must
 # not fill the memory.
 MOST_HELD_ROWS = 1 << 20

@@ -16,7 +16,7 @@ from jobs.replaying.partition.departures import Departures, LeaveKinds
 from jobs.replaying.partition.rebalance_costs import with_costs
 from jobs.replaying.partition.row_keys import keys, places_of, with_column
 from jobs.replaying.partition.unread_times import Counted, QuietTimes, ReadingTimes, counted, reading_times
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from schemas.words.history import Confidence, OwnershipPhase, RebalanceOutcome
 from udfs.arrays.arrow_schema import table_schema, with_types
 from udfs.arrays.nullable import NONE, Flags, Numbers, flags, integers, numbers

@@ -24,7 +24,7 @@ from jobs.replaying.tables.earlier_rows import EarlierRows, in_groups, of_groups
 from jobs.replaying.tables.history_files import HistoryFiles
 from jobs.replaying.task.messages import PartitionSlice
 from jobs.replaying.task.replay_messages import Progress, ReplayInput
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from schemas.words.history import RebalanceOutcome
 from udfs.arrays.arrow_schema import table_schema
 from udfs.commits.early_rules import EarlyOffsetReplay

@@ -11,8 +11,7 @@ import pyarrow.parquet as pq
 from jobs.replaying.log.opened import FEW_BYTES, Opened
 from jobs.replaying.log.row_groups import Bounds, LogFile, Wanted, bounds_of
 from jobs.replaying.log.slices import Slice
-from schemas.contract.tables import TABLES
-from schemas.declarations.columns import Table
+from schemas.tables import TABLES, Table
 from udfs.arrays.arrow_schema import empty_rows, table_schema
 
 # Instead of the number of a row group.

@@ -11,8 +11,7 @@ import pyarrow.compute as pc
 from jobs.storage.places.place import Place
 from jobs.warehouses.delta_tables import IS_OPEN, DataFile, partitioning
 from jobs.warehouses.table_files import MOST_ROWS, TableFile, Waiting, closing
-from schemas.contract.tables import TABLES
-from schemas.declarations.columns import Table
+from schemas.tables import TABLES, Table
 from udfs.arrays.nullable import numbers
 from udfs.arrays.texts import codes_of, encoded
 

@@ -15,7 +15,7 @@ from jobs.storage.places.together import done_together
 from jobs.storage.refusals import raise_refusal
 from jobs.warehouses.delta_tables import UNREADABLE, clusters_of, file_path, files_of, one_line
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 
 # For each job that can rebuild its tables with --full: the table that has its progress.
 PROGRESS = {

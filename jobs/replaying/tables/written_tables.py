@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from jobs.ingestion.driver.state import DECODED
 from jobs.replaying.tables.lost_rows import PROGRESS
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from jobs.replaying.task.replay_messages import Progress, progress_of
 from jobs.warehouses.delta_tables import IS_OPEN, clusters_of, file_path, files_of, partitioning
 from jobs.warehouses.manifest import versions_of
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 
 JOB = "replay"
 PROGRESS = "replayed_partitions"

@@ -1,13 +1,12 @@
 """The view expectation_daily: how often each expectation of the gate fails, day by day, and whether that is unusual."""
 
-from schemas.declarations.columns import Column, Type
-from schemas.tables.gate import GATE_RESULTS
+from schemas.tables import TABLES, Column, Type
 from schemas.views.parts import column_list, total
 
 COLUMNS = (
-    GATE_RESULTS.column("cluster"),
+    TABLES["gate_results"].column("cluster"),
     Column("day_time", Type.TIMESTAMP, "The UTC day on which the suites began."),
-    *map(GATE_RESULTS.column, ("suite", "expectation", "column_name")),
+    *map(TABLES["gate_results"].column, ("suite", "expectation", "column_name")),
     Column("num_runs", Type.BIGINT, "How often the expectation was evaluated on that day."),
     Column("num_failures", Type.BIGINT, "How often the expectation failed on that day."),
     Column("num_errors", Type.BIGINT, "How often the expectation could not be evaluated on that day; not part of "

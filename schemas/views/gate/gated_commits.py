@@ -3,11 +3,7 @@
 A commit covers the offsets from the one that held before to its own. The first commit of a partition is left out: how
 much was read before it is not known."""
 
-from schemas.declarations.columns import Column, Type
-from schemas.tables.gate import GATE_SPANS
-from schemas.tables.history import OWNERSHIP_INTERVALS
-from schemas.tables.history_columns import EVIDENCE
-from schemas.tables.offsets import OFFSET_HISTORY
+from schemas.tables import GROUPS, TABLES, Column, Type
 from schemas.views.parts import RANK, capped_total, column_list, total
 from schemas.words.gate import SpanVerdict
 
@@ -79,10 +75,10 @@ gated_topics AS (
 )"""
 
 COVERAGE_COLUMNS = (
-    GATE_SPANS.column("cluster"),
+    TABLES["gate_spans"].column("cluster"),
     RANK,
-    GATE_SPANS.column("group_id"),
-    GATE_SPANS.column("topic"),
+    TABLES["gate_spans"].column("group_id"),
+    TABLES["gate_spans"].column("topic"),
     Column(
         "first_span_time",
         Type.TIMESTAMP,
@@ -137,16 +133,16 @@ ORDER BY cluster, rank
 """
 
 UNGATED_COLUMNS = (
-    GATE_SPANS.column("cluster"),
+    TABLES["gate_spans"].column("cluster"),
     RANK,
-    *map(GATE_SPANS.column, ("group_id", "topic", "partition")),
+    *map(TABLES["gate_spans"].column, ("group_id", "topic", "partition")),
     Column(
         "commit_time",
         Type.TIMESTAMP,
         "The broker's clock at the commit; history time, if the record does not have the commit's time.",
     ),
     Column("previous_offset", Type.BIGINT, "The offset in effect before the commit."),
-    OFFSET_HISTORY.column("committed_offset"),
+    TABLES["offset_history"].column("committed_offset"),
     Column("num_messages", Type.BIGINT, "Messages that the commit committed."),
     Column(
         "num_ungated_messages",
@@ -161,11 +157,11 @@ UNGATED_COLUMNS = (
         Type.TIMESTAMP,
         "When a span with some of these messages passed after the commit; NULL: never.",
     ),
-    OFFSET_HISTORY.column("via"),
+    TABLES["offset_history"].column("via"),
     Column("member_id", Type.STRING, "Member that owned the partition at that time; NULL: none, or not known."),
-    OWNERSHIP_INTERVALS.column("client_id"),
-    OWNERSHIP_INTERVALS.column("client_host"),
-    *EVIDENCE,
+    TABLES["ownership_intervals"].column("client_id"),
+    TABLES["ownership_intervals"].column("client_host"),
+    *GROUPS["EVIDENCE"],
 )
 UNGATED_READS = ("gate_spans", "offset_history", "ownership_intervals")
 UNGATED_SQL = f"""\

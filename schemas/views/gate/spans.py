@@ -3,22 +3,21 @@
 An overlap is with the span that was recorded before. A gap is offsets that no span has, whatever the order of
 recording: no gap comes from a span that is validated again, and a span that is recorded late ends a gap."""
 
-from schemas.declarations.columns import Column, Type
-from schemas.tables.gate import GATE_SPANS
+from schemas.tables import TABLES, Column, Type
 from schemas.views.parts import RANK, column_list
 from schemas.words.gate import SpanCause, SpanVerdict
 
 OWN = ("suite", "verdict", "override_reason", "actor", "until_time", "recorded_time", "result_hash")
 COLUMNS = (
-    GATE_SPANS.column("cluster"),
+    TABLES["gate_spans"].column("cluster"),
     RANK,
-    *map(GATE_SPANS.column, ("group_id", "topic", "partition")),
+    *map(TABLES["gate_spans"].column, ("group_id", "topic", "partition")),
     Column(
         "span_number",
         Type.BIGINT,
         "Number of the span among those of the group and partition, in the order of recording.",
     ),
-    *map(GATE_SPANS.column, ("from_offset", "to_offset")),
+    *map(TABLES["gate_spans"].column, ("from_offset", "to_offset")),
     Column("previous_end_offset", Type.BIGINT, "to_offset of the previous span; NULL: no previous span."),
     Column(
         "num_gap",
@@ -42,7 +41,7 @@ COLUMNS = (
         Type.BIGINT,
         "Offsets in the span, including those of transaction markers and compacted messages.",
     ),
-    GATE_SPANS.column("num_rows_written"),
+    TABLES["gate_spans"].column("num_rows_written"),
     Column(
         "deviation",
         Type.DOUBLE,
@@ -50,7 +49,7 @@ COLUMNS = (
         "missing. NULL: num_rows_written is NULL.",
     ),
     Column("num_attempts", Type.BIGINT, "How often the span was recorded; the row shows the newest record of it."),
-    *map(GATE_SPANS.column, OWN),
+    *map(TABLES["gate_spans"].column, OWN),
 )
 READS = ("gate_spans", "offset_history", "offset_resets", "lag_points")
 

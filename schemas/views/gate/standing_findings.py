@@ -1,18 +1,16 @@
 """The view v_findings: what the newest whole run of the gate found."""
 
-from schemas.declarations.columns import Column, Type
-from schemas.tables.gate import FINDINGS, GATE_RUNS
-from schemas.tables.runs import RUNS
+from schemas.tables import TABLES, Column, Type
 from schemas.views.parts import SHOWN_RUN, column_list, seconds_between
 
 FIRST = ("cluster", "rank", "severity", "is_new")
 COLUMNS = (
-    *map(FINDINGS.column, FIRST),
+    *map(TABLES["findings"].column, FIRST),
     Column("age_ms", Type.BIGINT, "Time from the begin of the event or condition to the as-of time of the run, to the "
            "second. It counts from at_time; without one from since_time, or else from first_seen_time."),
-    *(column for column in FINDINGS.columns if column.name not in FIRST),
-    RUNS.column("as_of_time"),
-    GATE_RUNS.column("narrowed_by"),
+    *(column for column in TABLES["findings"].columns if column.name not in FIRST),
+    TABLES["runs"].column("as_of_time"),
+    TABLES["gate_runs"].column("narrowed_by"),
 )  # fmt: skip
 READS = ("findings", "gate_runs", "runs")
 BEGIN = "coalesce(found.at_time, found.since_time, found.first_seen_time)"

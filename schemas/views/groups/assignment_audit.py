@@ -2,17 +2,15 @@
 
 from dataclasses import replace
 
-from schemas.declarations.columns import Column, Type
-from schemas.tables.assignments import ASSIGNMENT_AUDIT
-from schemas.tables.history import MEMBERSHIP_INTERVALS
+from schemas.tables import TABLES, Column, Type
 from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, column_list
 from schemas.words.client_libraries import DIFFERENCES
 
 # Engines have no common words to open lists of structs: they are in the table.
 LEFT_OUT = ("cluster", "differences", "checks")
-OWN = tuple(column for column in ASSIGNMENT_AUDIT.columns if column.name not in LEFT_OUT)
+OWN = tuple(column for column in TABLES["assignment_audit"].columns if column.name not in LEFT_OUT)
 COLUMNS = (
-    ASSIGNMENT_AUDIT.column("cluster"),
+    TABLES["assignment_audit"].column("cluster"),
     RANK,
     *OWN,
     Column(
@@ -30,7 +28,7 @@ COLUMNS = (
         Type.STRING,
         "Classic groups: the client library that the leader probably uses: client_library of membership_intervals.",
     ),
-    replace(MEMBERSHIP_INTERVALS.column("client_library_confidence"), name="leader_library_confidence"),
+    replace(TABLES["membership_intervals"].column("client_library_confidence"), name="leader_library_confidence"),
     Column(
         "library_difference",
         Type.STRING,

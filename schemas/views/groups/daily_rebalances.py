@@ -2,16 +2,15 @@
 that a log can give. How good each is stands in its comment: what no record tells, such as the time spent in listeners,
 is not here."""
 
-from schemas.declarations.columns import Column, Type
-from schemas.tables.history import REBALANCES
+from schemas.tables import TABLES, Column, Type
 from schemas.views.parts import UNREAD, UNREAD_SUMS, capped_total, total
 
 COLUMNS = (
-    REBALANCES.column("cluster"),
+    TABLES["rebalances"].column("cluster"),
     Column("day_time", Type.TIMESTAMP, "The UTC day on which the rebalances began or static members came back."),
-    REBALANCES.column("group_id"),
-    REBALANCES.column("group_type"),
-    REBALANCES.column("trigger"),
+    TABLES["rebalances"].column("group_id"),
+    TABLES["rebalances"].column("group_type"),
+    TABLES["rebalances"].column("trigger"),
     Column(
         "num_rebalances",
         Type.BIGINT,

@@ -1,7 +1,6 @@
 """The view v_inventory: every group that exists, those that nobody seems to use first."""
 
-from schemas.declarations.columns import Column, Type
-from schemas.tables.history import GROUP_STATE_INTERVALS
+from schemas.tables import TABLES, Column, Type
 from schemas.views.parts import (
     AS_OF,
     CLUSTERS,
@@ -17,10 +16,10 @@ from schemas.words.tool_groups import TOOL_GROUPS
 
 STATE = ("group_type", "state", "protocol_type", "assignor", "num_members")
 COLUMNS = (
-    GROUP_STATE_INTERVALS.column("cluster"),
+    TABLES["group_state_intervals"].column("cluster"),
     RANK,
-    GROUP_STATE_INTERVALS.column("group_id"),
-    *map(GROUP_STATE_INTERVALS.column, STATE),
+    TABLES["group_state_intervals"].column("group_id"),
+    *map(TABLES["group_state_intervals"].column, STATE),
     Column("since_time", Type.TIMESTAMP, "Since when the group is in this state."),
     Column(
         "last_commit_time", Type.TIMESTAMP, "Time of the group's newest commit that took effect; NULL: none is known."
@@ -39,7 +38,7 @@ COLUMNS = (
         "TRUE: a group that a tool makes for itself, by the default patterns of [gate] tool_groups. Your own patterns "
         "do not count here.",
     ),
-    *GROUP_STATE_INTERVALS.columns[-4:],
+    *TABLES["group_state_intervals"].columns[-4:],
     *AS_OF,
 )
 READS = ("group_state_intervals", "offset_history", *LIMITS_READ, *CLUSTERS_READ)

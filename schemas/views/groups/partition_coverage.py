@@ -1,14 +1,13 @@
 """The view partition_coverage: which partitions of a topic each group reads, and which it leaves out."""
 
-from schemas.declarations.columns import Column, ListOf, Type
-from schemas.tables.record_columns import CLUSTER
+from schemas.tables import GROUPS, Column, ListOf, Type
 from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, ENDS, MEMBERS, RANK, column_list, how_many
 from schemas.words.records import INTERNAL_TOPICS
 
 # A record may name any number. No cluster can hold more partitions.
 MAY_EXIST = "partition >= 0 AND partition < 20000000"
 COLUMNS = (
-    CLUSTER,
+    *GROUPS["CLUSTER"],
     RANK,
     Column("topic", Type.STRING, "The topic."),
     Column(

@@ -1,27 +1,23 @@
 """The views v_groups_now and v_lag_now: what `groupscope status` shows. How each group, and each of its partitions, was
 at the newest as-of time for which there are verdicts."""
 
-from schemas.declarations.columns import Column, Type
-from schemas.tables.history import GROUP_STATE_INTERVALS
-from schemas.tables.lag import GROUP_VERDICTS
-from schemas.tables.offsets import OFFSET_HISTORY
-from schemas.tables.snapshots import TOPIC_SNAPSHOTS
+from schemas.tables import TABLES, Column, Type
 from schemas.views.offsets.verdicts import BADNESS
 from schemas.views.parts import RANK, column_list, how_many, one_state_each
 
-CLUSTER, GROUP_ID, AS_OF_TIME = map(GROUP_VERDICTS.column, ("cluster", "group_id", "as_of_time"))
+CLUSTER, GROUP_ID, AS_OF_TIME = map(TABLES["group_verdicts"].column, ("cluster", "group_id", "as_of_time"))
 VERDICT = (
     Column("own_verdict", Type.STRING, "Lag verdict by Groupscope's rules; NULL: none, as the group has no committed "
            "offset and its members own no partition."),
     Column("rule", Type.STRING, "The rule that decided; dim_enum explains the values."),
     Column("reason", Type.STRING, "Why own_verdict has this value, in words with numbers."),
-    *map(GROUP_VERDICTS.column, ("since_time", "lag_floor", "time_lag_ms", "last_commit_time")),
+    *map(TABLES["group_verdicts"].column, ("since_time", "lag_floor", "time_lag_ms", "last_commit_time")),
 )  # fmt: skip
 GROUPS_COLUMNS = (
     CLUSTER,
     RANK,
     GROUP_ID,
-    *map(GROUP_STATE_INTERVALS.column, ("group_type", "state", "num_members")),
+    *map(TABLES["group_state_intervals"].column, ("group_type", "state", "num_members")),
     *VERDICT,
     Column("num_partitions", Type.BIGINT, "Partitions of the group that have a verdict."),
     Column("num_not_ok", Type.BIGINT, "Of num_partitions, those whose verdict is not OK."),
@@ -34,10 +30,10 @@ LAG_COLUMNS = (
     CLUSTER,
     RANK,
     GROUP_ID,
-    *map(GROUP_VERDICTS.column, ("group_type", "topic", "topic_id", "partition")),
+    *map(TABLES["group_verdicts"].column, ("group_type", "topic", "topic_id", "partition")),
     *VERDICT,
-    OFFSET_HISTORY.column("committed_offset"),
-    TOPIC_SNAPSHOTS.column("log_end_offset"),
+    TABLES["offset_history"].column("committed_offset"),
+    TABLES["topic_snapshots"].column("log_end_offset"),
     Column("end_time", Type.TIMESTAMP, "When the snapshot with log_end_offset was captured; NULL: none has it."),
     Column("owner_member_id", Type.STRING, "Member that owns the partition; NULL: none, or not known."),
     Column("owner_client_id", Type.STRING, "Client id of that member's connection."),

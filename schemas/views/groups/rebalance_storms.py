@@ -5,9 +5,7 @@ What comes and goes is an identity: a static instance, else a client id at a hos
 one, such as the clients of a process or the pods behind one address. So its returns are compared with the most members
 that it had at once. A member whose client is unknown is an identity of its own: that it came back cannot be said."""
 
-from schemas.declarations.columns import Column, Type
-from schemas.tables.history import REBALANCES
-from schemas.tables.history_columns import EVIDENCE
+from schemas.tables import GROUPS, TABLES, Column, Type
 from schemas.views.parts import (
     AS_OF,
     CLUSTERS,
@@ -26,10 +24,10 @@ from schemas.views.parts import (
 from schemas.words.history import MemberChange, RebalanceTrigger, StormKind
 
 COLUMNS = (
-    REBALANCES.column("cluster"),
+    TABLES["rebalances"].column("cluster"),
     RANK,
-    REBALANCES.column("group_id"),
-    REBALANCES.column("group_type"),
+    TABLES["rebalances"].column("group_id"),
+    TABLES["rebalances"].column("group_type"),
     Column("kind", Type.STRING, "storm, rolling_restart or rolling_upgrade; dim_enum explains them."),
     Column("from_time", Type.TIMESTAMP, "Start of the first of these rebalances."),
     Column("to_time", Type.TIMESTAMP, "End of the last of these rebalances; its start, if it has not ended."),
@@ -61,7 +59,7 @@ COLUMNS = (
     ),
     Column("stopped_partition_ms", Type.BIGINT, "Sum of the times in which partitions had no owner."),
     *UNREAD,
-    *EVIDENCE[:3],
+    *GROUPS["EVIDENCE"][:3],
     *AS_OF,
 )
 # A deployment, and one more that takes it back.

@@ -1,8 +1,6 @@
 """The views v_rebalances and v_rebalance_causes: why groups rebalanced, and what it cost."""
 
-from schemas.declarations.columns import Column, Type
-from schemas.tables.history import REBALANCES
-from schemas.tables.history_columns import EVIDENCE
+from schemas.tables import GROUPS, TABLES, Column, Type
 from schemas.views.parts import (
     AS_OF,
     CLUSTERS,
@@ -40,7 +38,16 @@ SO_FAR = Column(
     "member timed out, or the group is down. NULL: there are none.",
 )
 
-REBALANCES_COLUMNS = (REBALANCES.columns[0], RANK, *REBALANCES.columns[1:], *CHANGED, GAP, IS_COMPLETE, SO_FAR, *AS_OF)
+REBALANCES_COLUMNS = (
+    TABLES["rebalances"].columns[0],
+    RANK,
+    *TABLES["rebalances"].columns[1:],
+    *CHANGED,
+    GAP,
+    IS_COMPLETE,
+    SO_FAR,
+    *AS_OF,
+)
 REBALANCES_READS = (
     "rebalances", "partition_moves", "generation_members", "membership_intervals", "group_state_intervals",
     "group_verdicts", *CLUSTERS_READ,
@@ -50,7 +57,7 @@ REBALANCES_READS = (
 HARM = f"""CASE WHEN unread_so_far_ms IS NULL OR NOT is_missed THEN {wide("unread_partition_high_ms")}
     ELSE {wide("coalesce(unread_partition_high_ms, 0)")} + unread_so_far_ms END"""
 TIMED_OUT_KINDS = ", ".join(f"'{kind.value}'" for kind in TIMED_OUT)
-OWN = ", ".join(f"rebalance.{column.name}" for column in REBALANCES.columns)
+OWN = ", ".join(f"rebalance.{column.name}" for column in TABLES["rebalances"].columns)
 REBALANCES_SQL = f"""\
 WITH {CLUSTERS},
 gaps AS (
@@ -146,11 +153,11 @@ ORDER BY cluster, rank
 """
 
 CAUSES_COLUMNS = (
-    REBALANCES.column("cluster"),
+    TABLES["rebalances"].column("cluster"),
     RANK,
-    REBALANCES.column("group_id"),
-    REBALANCES.column("group_type"),
-    REBALANCES.column("trigger"),
+    TABLES["rebalances"].column("group_id"),
+    TABLES["rebalances"].column("group_type"),
+    TABLES["rebalances"].column("trigger"),
     Column("num_rebalances", Type.BIGINT, "Rebalances of the group with this trigger."),
     Column("share_of_group", Type.DOUBLE, "Share of these among all rebalances of the group, 0 to 1."),
     Column("num_certain", Type.BIGINT, "Of these, rebalances whose trigger is certain."),
@@ -161,7 +168,7 @@ CAUSES_COLUMNS = (
     Column("num_moved", Type.BIGINT, "Partitions that moved from one member to another."),
     Column("stopped_partition_ms", Type.BIGINT, "Sum of the times in which partitions had no owner."),
     *UNREAD,
-    *EVIDENCE[:3],
+    *GROUPS["EVIDENCE"][:3],
     *AS_OF,
 )
 CAUSES_READS = ("rebalances", *CLUSTERS_READ)

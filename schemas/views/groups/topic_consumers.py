@@ -1,13 +1,12 @@
 """The view topic_consumers: which groups read each topic, by which clients, and where that differs from subscribing."""
 
-from schemas.declarations.columns import Column, ListOf, Type
-from schemas.tables.record_columns import CLUSTER, GROUP_ID
+from schemas.tables import GROUPS, Column, ListOf, Type
 from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, MEMBERS, column_list, how_many
 
 COLUMNS = (
-    CLUSTER,
+    *GROUPS["CLUSTER"],
     Column("topic", Type.STRING, "The topic."),
-    GROUP_ID,
+    *GROUPS["GROUP_ID"],
     Column("client_ids", ListOf(Type.STRING), "Client ids of members that owned partitions of the topic; NULL: no "
            "member did."),
     Column("client_hosts", ListOf(Type.STRING), "Addresses of these members as Java prints them; NULL: no member "

@@ -1,13 +1,12 @@
 """The view v_commit_volume: who fills the offsets topic, and what fewer commits would save."""
 
-from schemas.declarations.columns import Column, Type
-from schemas.tables.events import COMMIT_VOLUME
+from schemas.tables import TABLES, Column, Type
 from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, column_list, seconds_between, total
 
 COLUMNS = (
-    *map(COMMIT_VOLUME.column, ("cluster",)),
+    *map(TABLES["commit_volume"].column, ("cluster",)),
     RANK,
-    *map(COMMIT_VOLUME.column, ("offsets_partition", "group_id")),
+    *map(TABLES["commit_volume"].column, ("offsets_partition", "group_id")),
     Column("from_time", Type.TIMESTAMP, "The first hour with a commit of the group."),
     Column(
         "to_time",

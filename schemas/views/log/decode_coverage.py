@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 
-from schemas.declarations.columns import Column, Type
 from schemas.records.registry import GROUP_TYPES, REGISTRY, types_by_group_type
-from schemas.tables.record_columns import CLUSTER
+from schemas.tables import GROUPS, Column, Type
 from schemas.words.records import UNKNOWN_REASONS
 
 # Which record type a row of each table of groups was.
@@ -13,7 +12,7 @@ TABLES_OF_ONE_TYPE = {name: number for name, types in TYPES.items() if len(types
 TABLES_BY_GROUP_TYPE = {name: types for name, types in TYPES.items() if len(types) > 1}
 
 COLUMNS = (
-    CLUSTER,
+    *GROUPS["CLUSTER"],
     Column("rank", Type.BIGINT, "1: the worst row of the cluster."),
     Column(
         "outcome",

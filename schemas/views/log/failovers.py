@@ -5,9 +5,7 @@ A leader that was alone, or that did not know that it had lost its office, wrote
 have. They are in copies of its log, and so in the decoded tables. Records that the cleaner took are no such records:
 the successor's log has nothing else at their offsets."""
 
-from schemas.declarations.columns import Column, ListOf, Type
-from schemas.tables.decoded_records import REJECTED_RECORDS, TABLES
-from schemas.tables.record_columns import CLUSTER, OFFSETS_PARTITION
+from schemas.tables import GROUPS, SUBJECTS, Column, ListOf, Type
 from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, column_list, how_many, seconds_between, total
 from schemas.words.history import Confidence, FailureCase, GroupState
 from schemas.words.records import OFFSETS_TOPIC, Marker
@@ -17,7 +15,7 @@ COMMITS, GENERATIONS, TARGETS, MARKERS = (
 )  # fmt: skip
 # What a lost record was.
 COMMIT, DELETION, GENERATION, MARKER, OTHER = "commit", "deletion", "generation", "marker", "other"
-RECORD_TABLES = tuple(table.name for table in TABLES)
+RECORD_TABLES = tuple(table.name for table in SUBJECTS["decoded"])
 TOMBSTONE = f"CASE WHEN is_tombstone THEN '{DELETION}' ELSE"
 # By table: what the record was, and its generation or target epoch. The others only delete or are something else.
 KINDS = {
@@ -26,10 +24,10 @@ KINDS = {
     GENERATIONS: (f"{TOMBSTONE} CASE WHEN generation = 0 THEN '{OTHER}' ELSE '{GENERATION}' END END", "generation"),
     TARGETS: (f"{TOMBSTONE} '{GENERATION}' END", "assignment_epoch"),
     MARKERS: (f"CASE WHEN marker = '{Marker.COMMIT}' THEN '{MARKER}' ELSE '{OTHER}' END", "CAST(NULL AS INT)"),
-    REJECTED_RECORDS.name: (f"'{OTHER}'", "CAST(NULL AS INT)"),
+    "rejected_records": (f"'{OTHER}'", "CAST(NULL AS INT)"),
 }
 KIND_OF_OTHERS = f"{TOMBSTONE} '{OTHER}' END", "CAST(NULL AS INT)"
-WITHOUT_GROUP = (MARKERS, REJECTED_RECORDS.name)
+WITHOUT_GROUP = (MARKERS, "rejected_records")
 
 
 def places(table: str) -> str:
@@ -168,9 +166,9 @@ def of_failover(left: str, right: str, epoch: str = "new_leader_epoch") -> str:
 
 
 COLUMNS = (
-    CLUSTER,
+    *GROUPS["CLUSTER"],
     RANK,
-    OFFSETS_PARTITION,
+    *GROUPS["OFFSETS_PARTITION"],
     Column("failover_time", Type.TIMESTAMP, "Time of the first record of the new leader epoch; NULL: it has none."),
     Column("old_leader_epoch", Type.INT, "The leader epoch before, of which records count; NULL: none is known."),
     Column("new_leader_epoch", Type.INT, "The new leader epoch."),

@@ -1,7 +1,6 @@
 """The view v_offsets_topic_health: what fills each partition of the offsets topic, and what keeps it from shrinking."""
 
-from schemas.declarations.columns import Column, Type
-from schemas.tables.record_columns import CLUSTER, OFFSETS_PARTITION
+from schemas.tables import GROUPS, Column, Type
 from schemas.views.parts import (
     AS_OF,
     CLUSTERS,
@@ -18,9 +17,9 @@ from schemas.views.parts import (
 
 DAY_MS = 24 * 3600 * 1000
 COLUMNS = (
-    CLUSTER,
+    *GROUPS["CLUSTER"],
     RANK,
-    OFFSETS_PARTITION,
+    *GROUPS["OFFSETS_PARTITION"],
     Column("num_records", Type.BIGINT, "Records of every kind that were read."),
     Column("num_commits", Type.BIGINT, "Offset commits that were read, tombstones included (commit_volume leaves "
            "them out)."),

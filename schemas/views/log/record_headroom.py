@@ -1,8 +1,6 @@
 """The view record_headroom: how near the records of each group come to the largest batch that the broker takes."""
 
-from schemas.declarations.columns import Column, Type
-from schemas.tables.history_columns import EVIDENCE
-from schemas.tables.record_columns import CLUSTER, GROUP_ID
+from schemas.tables import GROUPS, Column, Type
 from schemas.views.parts import (
     AS_OF,
     CLUSTERS,
@@ -26,9 +24,9 @@ RECORD_TABLES = {
     "current_member_assignments": "member_id",
 }
 COLUMNS = (
-    CLUSTER,
+    *GROUPS["CLUSTER"],
     RANK,
-    GROUP_ID,
+    *GROUPS["GROUP_ID"],
     Column("group_type", Type.STRING, "classic, consumer, share or streams; NULL: not known."),
     Column("num_members", Type.INT, "Members of the group now; NULL: not known."),
     Column("record_table", Type.STRING, "The table that the records are in. A group has one row for each such table."),
@@ -52,7 +50,7 @@ COLUMNS = (
            "setting yet."),
     Column("settings_source", Type.STRING, "Source of limit_bytes; dim_enum explains the values."),
     Column("share_of_limit", Type.DOUBLE, "batch_bytes / limit_bytes."),
-    *EVIDENCE[:3],
+    *GROUPS["EVIDENCE"][:3],
     *AS_OF,
 )  # fmt: skip
 READS = (*RECORD_TABLES, "group_state_intervals", *LIMITS_READ, *SETTINGS_READ, *CLUSTERS_READ)

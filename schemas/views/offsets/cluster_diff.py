@@ -1,7 +1,6 @@
 """The view v_cluster_diff: offsets of each group on one cluster beside those on another one."""
 
-from schemas.declarations.columns import Column, Type
-from schemas.tables.record_columns import CLUSTER, GROUP_ID
+from schemas.tables import GROUPS, Column, Type
 from schemas.views.parts import CLUSTERS, CLUSTERS_READ, ENDS, RANK, column_list, difference, seconds_between, wide
 
 
@@ -10,11 +9,11 @@ def number(name: str, comment: str) -> Column:
 
 
 COLUMNS = (
-    CLUSTER,
+    *GROUPS["CLUSTER"],
     Column("other_cluster", Type.STRING, "The cluster that the row compares with. Each pair of clusters has one set "
            "of rows; the column cluster has the name that is first in the alphabet."),
     RANK,
-    GROUP_ID,
+    *GROUPS["GROUP_ID"],
     Column("topic", Type.STRING, "The topic, which has the same name on both clusters."),
     Column("partition", Type.INT, "The partition."),
     number("committed_offset", "Committed offset on the cluster; NULL: none."),

@@ -1,20 +1,19 @@
 """The views lag_daily and v_freshness_slo: lag of each group, topic and day, in messages and in time. What days have in
 common was added up when their points were made; objectives are held against minutes when they are asked for."""
 
-from schemas.declarations.columns import Column, Type
-from schemas.tables.lag import LAG_DAYS, LAG_PERCENTILES, TIME_LAG_PERCENTILES
+from schemas.tables import GROUPS, TABLES, Column, Type
 from schemas.views.parts import LIMITS_READ, RANK, column_list, how_many, limits
 
-SUBJECT = tuple(map(LAG_DAYS.column, ("day_time", "group_id", "group_type", "topic", "topic_id")))
-COUNTS = tuple(map(LAG_DAYS.column, ("num_points", "num_minutes")))
+SUBJECT = tuple(map(TABLES["lag_days"].column, ("day_time", "group_id", "group_type", "topic", "topic_id")))
+COUNTS = tuple(map(TABLES["lag_days"].column, ("num_points", "num_minutes")))
 
 LAG_COLUMNS = (
-    LAG_DAYS.column("cluster"),
+    TABLES["lag_days"].column("cluster"),
     *SUBJECT,
     *COUNTS,
-    LAG_DAYS.column("num_minutes_unknown"),
-    *LAG_PERCENTILES,
-    *TIME_LAG_PERCENTILES,
+    TABLES["lag_days"].column("num_minutes_unknown"),
+    *GROUPS["LAG_PERCENTILES"],
+    *GROUPS["TIME_LAG_PERCENTILES"],
 )
 LAG_READS = ("lag_days",)
 LAG_SQL = f"""\
@@ -25,7 +24,7 @@ ORDER BY cluster, day_time DESC, lag_floor_p95 DESC NULLS LAST, lag_floor_max DE
 """
 
 FRESHNESS_COLUMNS = (
-    LAG_DAYS.column("cluster"),
+    TABLES["lag_days"].column("cluster"),
     RANK,
     *SUBJECT,
     *COUNTS,
@@ -36,7 +35,7 @@ FRESHNESS_COLUMNS = (
         "points that a later run may change count only while they meet the objective.",
         is_nullable=False,
     ),
-    *TIME_LAG_PERCENTILES,
+    *GROUPS["TIME_LAG_PERCENTILES"],
     Column(
         "objective_ms",
         Type.BIGINT,
@@ -59,8 +58,8 @@ FRESHNESS_COLUMNS = (
     Column("is_met", Type.BOOLEAN, "FALSE: the objective was missed that day; NULL: where budget_left is NULL."),
     Column("first_over_time", Type.TIMESTAMP, "The first minute with a time lag above objective_ms; NULL: none."),
     Column("last_over_time", Type.TIMESTAMP, "The last minute with a time lag above objective_ms; NULL: none."),
-    LAG_DAYS.column("time_lag_method"),
-    LAG_DAYS.column("confidence"),
+    TABLES["lag_days"].column("time_lag_method"),
+    TABLES["lag_days"].column("confidence"),
 )
 FRESHNESS_READS = ("lag_days", "lag_minutes", "group_verdicts", *LIMITS_READ)
 OVER = "time_lag_ms_max > objective_ms"
@@ -93,10 +92,10 @@ held AS (
   GROUP BY lag_minutes.cluster, day_time, lag_minutes.group_id, topic, topic_id, evidence_partition
 ),
 days AS (
-  SELECT {", ".join(f"lag_days.{each.name}" for each in (LAG_DAYS.column("cluster"), *SUBJECT, *COUNTS))},
+  SELECT {", ".join(f"lag_days.{each.name}" for each in (*GROUPS["CLUSTER"], *SUBJECT, *COUNTS))},
     CASE WHEN objective_ms IS NULL THEN num_minutes_known ELSE num_known END AS num_minutes_known,
-    {column_list(TIME_LAG_PERCENTILES)}, objective_ms, num_over, first_over_time, last_over_time, time_lag_method,
-    confidence, freshness_missed_percent
+    {column_list(GROUPS["TIME_LAG_PERCENTILES"])}, objective_ms, num_over, first_over_time, last_over_time,
+    time_lag_method, confidence, freshness_missed_percent
   FROM lag_days
   LEFT JOIN limits ON limits.cluster = lag_days.cluster
   LEFT JOIN asked ON asked.cluster = lag_days.cluster AND asked.group_id = lag_days.group_id

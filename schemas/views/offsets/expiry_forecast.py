@@ -1,24 +1,26 @@
 """The view v_expiry_forecast: offsets that expire, the next ones first."""
 
-from schemas.declarations.columns import Column, Type
-from schemas.tables.events import EXPIRY_FORECAST
-from schemas.tables.history_columns import EVIDENCE
-from schemas.tables.lag import AS_OF_TIME
+from schemas.tables import GROUPS, TABLES, Column, Type
 from schemas.views.parts import RANK, column_list, seconds_between
 
 COLUMNS = (
-    EXPIRY_FORECAST.column("cluster"),
+    TABLES["expiry_forecast"].column("cluster"),
     RANK,
-    *map(EXPIRY_FORECAST.column, ("group_id", "group_type", "topic", "topic_id", "partition", "expires_time")),
+    *map(
+        TABLES["expiry_forecast"].column, ("group_id", "group_type", "topic", "topic_id", "partition", "expires_time")
+    ),
     Column(
         "hours_left",
         Type.DOUBLE,
         "Hours from as_of_time to expires_time; negative: the coordinator's next check deletes the offset.",
     ),
-    *map(EXPIRY_FORECAST.column, ("rule", "base_time", "settings_source", "committed_offset", "messages_at_risk")),
-    EXPIRY_FORECAST.column("blocked_by_transaction"),
-    *EVIDENCE,
-    AS_OF_TIME,
+    *map(
+        TABLES["expiry_forecast"].column,
+        ("rule", "base_time", "settings_source", "committed_offset", "messages_at_risk"),
+    ),
+    TABLES["expiry_forecast"].column("blocked_by_transaction"),
+    *GROUPS["EVIDENCE"],
+    *GROUPS["AS_OF_TIME"],
 )
 READS = ("expiry_forecast",)
 SQL = f"""\

@@ -1,22 +1,20 @@
 """The view v_transactions_open: transactions whose marker has not come, and the groups whose offsets wait for it."""
 
-from schemas.declarations.columns import Column, Type
-from schemas.tables.history_columns import EVIDENCE
-from schemas.tables.offsets import TRANSACTIONS
+from schemas.tables import GROUPS, TABLES, Column, Type
 from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, column_list, seconds_between
 
 OWN = ("producer_id", "producer_epoch", "first_offset", "first_time", "groups", "num_commits")
 COLUMNS = (
-    TRANSACTIONS.column("cluster"),
+    TABLES["transactions"].column("cluster"),
     RANK,
-    *map(TRANSACTIONS.column, OWN),
+    *map(TABLES["transactions"].column, OWN),
     Column(
         "age_ms",
         Type.BIGINT,
         "Time from the transaction's first record to as_of_time, in milliseconds (whole seconds only); NULL: the "
         "records have no time.",
     ),
-    *EVIDENCE,
+    *GROUPS["EVIDENCE"],
     *AS_OF,
 )
 READS = ("transactions", *CLUSTERS_READ)

@@ -1,15 +1,13 @@
 """The view v_replay_spans: how many messages of each topic were read again or skipped, by day."""
 
-from schemas.declarations.columns import Column, Type
-from schemas.tables.events import COMMIT_FINDINGS
-from schemas.tables.record_columns import CLUSTER
+from schemas.tables import GROUPS, TABLES, Column, Type
 from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, capped_total, column_list, total, wide
 
 COLUMNS = (
-    CLUSTER,
+    *GROUPS["CLUSTER"],
     RANK,
     Column("day_time", Type.TIMESTAMP, "The UTC day; NULL: the records have no time."),
-    *map(COMMIT_FINDINGS.column, ("topic", "topic_id")),
+    *map(TABLES["commit_findings"].column, ("topic", "topic_id")),
     Column("num_groups", Type.BIGINT, "Groups whose offsets moved."),
     Column("num_resets", Type.BIGINT, "Resets: rows of offset_resets."),
     Column(

@@ -1,18 +1,17 @@
 """The view v_offset_resets: offsets that were moved or removed otherwise than by reading on, the costliest first."""
 
-from schemas.tables.events import OFFSET_RESETS
-from schemas.tables.history_columns import EVIDENCE
+from schemas.tables import GROUPS, TABLES
 from schemas.views.parts import AS_OF, CLUSTERS, CLUSTERS_READ, RANK, column_list, wide
 
 COLUMNS = (
-    OFFSET_RESETS.column("cluster"),
+    TABLES["offset_resets"].column("cluster"),
     RANK,
-    *map(OFFSET_RESETS.column, ("group_id", "group_type", "topic", "topic_id", "at_time", "kind", "actor")),
-    *map(OFFSET_RESETS.column, ("num_partitions", "messages_reread", "messages_skipped", "signature_score")),
-    OFFSET_RESETS.column("num_members"),
-    *EVIDENCE,
+    *map(TABLES["offset_resets"].column, ("group_id", "group_type", "topic", "topic_id", "at_time", "kind", "actor")),
+    *map(TABLES["offset_resets"].column, ("num_partitions", "messages_reread", "messages_skipped", "signature_score")),
+    TABLES["offset_resets"].column("num_members"),
+    *GROUPS["EVIDENCE"],
     *AS_OF,
-    *map(OFFSET_RESETS.column, ("partitions", "from_offsets", "to_offsets")),
+    *map(TABLES["offset_resets"].column, ("partitions", "from_offsets", "to_offsets")),
 )
 READS = ("offset_resets", *CLUSTERS_READ)
 SQL = f"""\

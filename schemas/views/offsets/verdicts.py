@@ -1,17 +1,15 @@
 """The view v_group_verdict: how each partition of each group stands now, since when, and what it was before."""
 
-from schemas.declarations.columns import Column, Type
-from schemas.tables.history_columns import EVIDENCE
-from schemas.tables.lag import GROUP_VERDICTS
+from schemas.tables import GROUPS, TABLES, Column, Type
 from schemas.views.parts import RANK, column_list
 from schemas.words.lag import WORST_FIRST
 
 COLUMNS = (
-    GROUP_VERDICTS.column("cluster"),
+    TABLES["group_verdicts"].column("cluster"),
     RANK,
-    *map(GROUP_VERDICTS.column, ("group_id", "group_type", "topic", "topic_id", "partition")),
-    *map(GROUP_VERDICTS.column, ("own_verdict", "rule", "reason", "burrow_verdict", "burrow_rule")),
-    *map(GROUP_VERDICTS.column, ("since_time", "last_commit_time", "lag_floor", "time_lag_ms")),
+    *map(TABLES["group_verdicts"].column, ("group_id", "group_type", "topic", "topic_id", "partition")),
+    *map(TABLES["group_verdicts"].column, ("own_verdict", "rule", "reason", "burrow_verdict", "burrow_rule")),
+    *map(TABLES["group_verdicts"].column, ("since_time", "last_commit_time", "lag_floor", "time_lag_ms")),
     Column("num_alike", Type.BIGINT, "Partitions of the group with the same own_verdict; 1 in the row of a group."),
     Column(
         "is_only_one",
@@ -20,8 +18,8 @@ COLUMNS = (
     ),
     Column("previous_verdict", Type.STRING, "own_verdict at the previous as-of time; NULL: no previous verdict."),
     Column("num_changes", Type.BIGINT, "How often own_verdict changed in the 7 days before as_of_time."),
-    *EVIDENCE,
-    GROUP_VERDICTS.column("as_of_time"),
+    *GROUPS["EVIDENCE"],
+    TABLES["group_verdicts"].column("as_of_time"),
 )
 READS = ("group_verdicts",)
 KEY = "cluster, group_id, topic, topic_id, partition"

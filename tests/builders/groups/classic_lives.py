@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from jobs.spark.jars import JarSet, jar_folder
 from schemas.records import payloads
-from schemas.tables.decoded_records import CLASSIC_GROUP_METADATA
+from schemas.tables import TABLES
 from tests.builders.assignors.client_cases import names
 from tests.kafka.jar_sets import KAFKA_4_3_1
 from tests.kafka.java_programs import compile_java, java_command
@@ -22,7 +22,7 @@ from udfs.assignors.questions import Topic
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.rows.classic_members import structs
 
-SCHEMA: Final = table_schema(CLASSIC_GROUP_METADATA)
+SCHEMA: Final = table_schema(TABLES["classic_group_metadata"])
 SECOND_US: Final = 1_000_000
 LATER: Final = 10**18
 Life = dict[str, Any]

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from schemas.tables.decoded_records import CLASSIC_GROUP_METADATA
+from schemas.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
 
-SCHEMA = table_schema(CLASSIC_GROUP_METADATA)
+SCHEMA = table_schema(TABLES["classic_group_metadata"])
 START = datetime(2026, 11, 21, tzinfo=UTC)
 Row = dict[str, Any]
 

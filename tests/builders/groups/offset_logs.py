@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from schemas.tables.decoded_records import OFFSET_COMMITS, TRANSACTION_MARKERS
+from schemas.tables import TABLES
 from tests.oracles.history.offset_intervals import Facts
 from udfs.arrays.arrow_schema import table_schema
 from udfs.commits.offset_endings import OffsetFacts
@@ -129,11 +129,13 @@ def random_facts(rng: np.random.Generator, log: list[Row]) -> Facts:
 
 
 def commits_table(log: list[Row]) -> pa.Table:
-    return table_of([record for record in log if "marker" not in record and "hole" not in record], OFFSET_COMMITS)
+    return table_of(
+        [record for record in log if "marker" not in record and "hole" not in record], TABLES["offset_commits"]
+    )
 
 
 def markers_table(log: list[Row]) -> pa.Table:
-    return table_of([record for record in log if "marker" in record], TRANSACTION_MARKERS)
+    return table_of([record for record in log if "marker" in record], TABLES["transaction_markers"])
 
 
 def table_of(rows: list[Row], declared: Any) -> pa.Table:

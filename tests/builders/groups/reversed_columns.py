@@ -25,7 +25,7 @@ def main(warehouse: Path, order: str) -> None:
     if is_reversed:
         columns.Table = reversed_table  # type: ignore[assignment, misc]
     # These read the declarations, so they are loaded only now.
-    from schemas.contract.tables import TABLES
+    from schemas.tables import TABLES
     from tests.builders.warehouses.replayed_segments import command
     from tests.sample.story import checked_in
 

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from jobs.replaying.log.partition import COLUMNS, GROUP_TABLES
-from schemas.tables.decoded_records import TABLES
+from schemas.tables import SUBJECTS
 from tests.builders.groups.stored_states import restored, texts_of
 from udfs.arrays.arrow_schema import table_schema
 from udfs.assignors.questions import Topic
@@ -26,7 +26,7 @@ from udfs.topics.partition_codes import TopicCodes
 
 GROUP = "g"
 LATER_MS = 10**15
-SCHEMAS = {table.name: table_schema(table) for table in TABLES}
+SCHEMAS = {table.name: table_schema(table) for table in SUBJECTS["decoded"]}
 # Table and columns.
 Written = tuple[str, dict[str, Any]]
 Tables = dict[str, pa.Table]

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from jobs.replaying.log.partition import COLUMNS
-from schemas.tables.decoded_records import TABLES
+from schemas.tables import SUBJECTS
 from tests.builders.groups import classic_log
 from tests.builders.groups.classic_log import START, at, member
 from tests.builders.groups.stored_states import again
@@ -21,7 +21,7 @@ from udfs.arrays.arrow_schema import table_schema
 from udfs.audit.checks.facts import Facts
 from udfs.audit.upgrades.progress import Upgrade, Upgrades
 
-SCHEMAS = {table.name: table_schema(table) for table in TABLES if table.name in COLUMNS}
+SCHEMAS = {table.name: table_schema(table) for table in SUBJECTS["decoded"] if table.name in COLUMNS}
 CLASSIC, EPOCHS, MEMBERS = "classic_group_metadata", "group_metadata", "group_member_metadata"
 Row = dict[str, Any]
 Written = tuple[str, Row]

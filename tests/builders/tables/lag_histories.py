@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from tests.oracles.lag.lag_at_snapshots import Captured, Place, SlowLag
 from udfs.arrays.arrow_schema import table_schema
 from udfs.lag.doubtful_times import DoubtfulTimes, doubtful_times

@@ -9,8 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemas.tables.history import TABLES as GROUP_TABLES
-from schemas.tables.offsets import TABLES as OFFSET_TABLES
+from schemas.tables import SUBJECTS
 from schemas.words.records import OFFSETS_TOPIC
 from udfs.arrays.arrow_schema import table_schema
 from udfs.lag.doubtful_times import Doubt, DoubtfulTimes
@@ -25,7 +24,7 @@ MIDNIGHT = 1_795_219_200 * SECOND
 FAR = MIDNIGHT + 30 * DAY
 # That of the group.
 PARTITION = 5
-TABLES = {table.name: table for table in (*GROUP_TABLES, *OFFSET_TABLES)}
+TABLES = {table.name: table for table in (*SUBJECTS["history"], *SUBJECTS["offsets"])}
 TYPES = {
     "record_offset": pa.int64(), "record_time": pa.timestamp("us", "UTC"), "partition": pa.int32(),
     "committed_offset": pa.int64(), "leader_epoch": pa.int32(), "commit_time": pa.timestamp("us", "UTC"),

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from tests.builders.tables.history import PARTITION, at
 from tests.make.tables import filled
 from udfs.lag.partition_history import COMMITS, READ, BrokerSettings, PartitionHistory

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from tests.make.tables import NOW, filled
 from tests.oracles.lag.days import with_days
 

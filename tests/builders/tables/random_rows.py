@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from schemas.contract.tables import TABLES
-from schemas.declarations.columns import ColumnType, ListOf, MapOf, StructOf, Table, Type
+from schemas.tables import TABLES, ColumnType, ListOf, MapOf, StructOf, Table, Type
 from udfs.arrays.arrow_schema import table_schema
 
 Row = dict[str, Any]

@@ -21,7 +21,7 @@ from jobs.warehouses.manifest import Manifest
 from jobs.warehouses.open_warehouse import writing
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import TABLES, folder_of
+from schemas.tables import TABLES, folder_of
 from tests.faults.at_steps import at
 from tests.make.tables import NOW_MS, filled
 from udfs.arrays.arrow_schema import table_schema

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from tests.builders.warehouses.for_reports import FINDING, LATER, judged, state
 from tests.make.tables import NOW, Rows
 

@@ -10,8 +10,7 @@ import numpy as np
 from deltalake import write_deltalake
 
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import TABLES, USER_TABLES
-from schemas.declarations.columns import Column, ColumnType, ListOf, MapOf, StructOf, Table, Type
+from schemas.tables import TABLES, USER_TABLES, Column, ColumnType, ListOf, MapOf, StructOf, Table, Type
 from tests.builders.tables.random_gate import random_gate
 from tests.make.tables import filled, without_runs, write_run
 from tests.schemas.views.test_history import random_history

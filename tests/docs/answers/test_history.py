@@ -11,7 +11,7 @@ import pytest
 from deltalake import DeltaTable
 
 from jobs import cli
-from schemas.contract.tables import BESIDE_RUNS, TABLES
+from schemas.tables import BESIDE_RUNS, TABLES
 from schemas.views import enumerations
 from schemas.words.exit_codes import ExitCode
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from schemas.contract.tables import BESIDE_RUNS, USER_TABLES
-from schemas.tables import decoded_records
+from schemas.tables import BESIDE_RUNS, SUBJECTS, USER_TABLES
 from schemas.words.assignments import Verdict
 from schemas.words.exit_codes import ExitCode
 from tests.runs.ingested import ROOT, rows
@@ -41,7 +40,7 @@ def test_the_run_page_tells_what_the_tables_hold(tmp_path: Path) -> None:
     # Each of these has grown by all of its rows; `runs` is written when the page is made.
     held = {name: len(rows(tmp_path / "w", name)) for name in USER_TABLES if name not in BESIDE_RUNS | {"runs"}}
     assert shown == {name: (number, number) for name, number in held.items() if number}
-    records = sum(added for name, (_, added) in shown.items() if USER_TABLES[name] in decoded_records.TABLES)
+    records = sum(added for name, (_, added) in shown.items() if USER_TABLES[name] in SUBJECTS["decoded"])
     assert records == len(checked_in().log)
     assert f"{records:,} read: {records:,} decoded, 0 rejected, 0 already known" in done.stdout
     assert done.stdout.startswith("FINDINGS, exit code 0 because of --fail-on never, else 20: ")

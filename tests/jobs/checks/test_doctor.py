@@ -28,7 +28,7 @@ from jobs.warehouses.delta_tables import Change, DataFile
 from jobs.warehouses.files.delta_log_files import log_files
 from jobs.warehouses.manifest import Manifest, write_manifest
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from tests.builders.logs.segments import COMMIT_KEY, COMMIT_V3, GROUP_KEY, GROUP_V3, batch, segment
 from tests.make.tables import NOW_MS, filled, make, write_run
 from udfs.arrays.arrow_schema import table_schema

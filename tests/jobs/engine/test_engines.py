@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from jobs.storage.failpoints import VARIABLE
-from schemas.contract.tables import USER_TABLES
+from schemas.tables import USER_TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.runs.equal_audits import many_tasks
 from tests.runs.ingested import ROOT, history, ingest

@@ -20,11 +20,9 @@ from jobs.output.failure import Failure
 from jobs.queries.definitions.dialects import portable_text
 from jobs.queries.engines.duckdb_engine import scope_of
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import TABLES, USER_TABLES
 from schemas.contract.views import VIEWS
-from schemas.declarations.columns import Type
 from schemas.records.registry import REGISTRY
-from schemas.tables.lag import LAG_POINTS
+from schemas.tables import TABLES, USER_TABLES, Type
 from tests.make.tables import NOW, Row, make, write_run
 from tests.runs.ingested import ROOT
 
@@ -209,7 +207,7 @@ def test_points_that_share_a_key_are_counted(tmp_path: Path, rng: np.random.Gene
         }
         for _ in range(2_000)
     ]
-    keys = {tuple(row[name] for name in LAG_POINTS.key if name != "cluster") for row in points}
+    keys = {tuple(row[name] for name in TABLES["lag_points"].key if name != "cluster") for row in points}
     warehouse = make(tmp_path, {"lag_points": [*points, *({**row, "cluster": "b"} for row in points)]})
     result = frames_of(warehouse, "lag_points")["lag_points"]
     assert (result.total("num_rows"), result.total("num_repeated_keys")) == (2_000, 2_000 - len(keys))

@@ -11,7 +11,7 @@ from jobs.ingestion.driver.intact_ranges import intact_ranges
 from jobs.ingestion.driver.state import FILE_COLUMNS, State, marks_of, note_files, telling_rows
 from jobs.ingestion.task.damaged_bytes import without_damaged
 from jobs.ingestion.task.messages import KnownRange
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from tests.oracles.ingestion.read_ranges import ranges_of
 from udfs.arrays.arrow_schema import table_schema
 from udfs.log.offset_ranges import Range, join_by_group, join_ranges

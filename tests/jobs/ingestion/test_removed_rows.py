@@ -15,7 +15,7 @@ from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.delta_commits import create
 from jobs.warehouses.delta_tables import Change, DataFile
 from jobs.warehouses.table_files import TableFile
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
 
 TABLE = TABLES["rejected_records"]

@@ -20,7 +20,7 @@ from jobs.storage.failpoints import VARIABLE
 from jobs.storage.kernel_lock import LOCK_FILE
 from jobs.storage.options import StorageOptions
 from jobs.storage.places.addresses import storage_at
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.kinds import copied, fetched
 from tests.builders.storages.s3_server import options_for

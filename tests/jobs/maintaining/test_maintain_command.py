@@ -15,7 +15,7 @@ from jobs.maintaining.old_rows import DROPPED_FROM
 from jobs.maintaining.preview import COLUMNS
 from jobs.maintaining.upkeep import is_appended_to
 from jobs.storage.kernel_lock import LOCK_FILE, KernelLock
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.builders.warehouses.five_days import DAYS, five_days
 from tests.make.log import T0

@@ -16,8 +16,7 @@ from jobs.measuring.run import Measurement
 from jobs.replaying import log_tables
 from jobs.replaying.task.messages import PartitionSlice
 from jobs.replaying.task.plan import slices_of
-from schemas.contract.tables import TABLES
-from schemas.tables.lag import GROUP_VERDICTS, LAG_POINTS
+from schemas.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.audited_sample import audited_sample
 from tests.runs.ingested import ROOT, ingest, rows, versions
@@ -181,7 +180,7 @@ def test_keys_in_ranges_give_the_same_rows(whole: Path, monkeypatch: pytest.Monk
 def assert_points_in_order(warehouse: Path) -> None:
     """Each group's in each file. Of topics only ids may be known: their order is unknown."""
     compared = 0
-    for file in DeltaTable(warehouse / LAG_POINTS.folder).file_uris():
+    for file in DeltaTable(warehouse / TABLES["lag_points"].folder).file_uris():
         by_group: dict[str, list[tuple[Any, ...]]] = {}
         for row in pq.read_table(file, partitioning=None).to_pylist():
             if row["topic"] is not None:
@@ -326,7 +325,7 @@ def test_verdicts_of_a_time_are_replaced_and_those_of_others_stay(unmeasured: Pa
     first, second = (str(json.loads(LINES[number])["captured_at"]) for number in (9, 15))
     for at in (first, second):
         measure(warehouse, "--as-of", at)
-    before = row_texts(warehouse, [GROUP_VERDICTS.name])
-    assert len({row["as_of_time"] for row in rows(warehouse, GROUP_VERDICTS.name)}) == 2
+    before = row_texts(warehouse, ["group_verdicts"])
+    assert len({row["as_of_time"] for row in rows(warehouse, "group_verdicts")}) == 2
     measure(warehouse, "--full", "--as-of", first)
-    assert_same(before, row_texts(warehouse, [GROUP_VERDICTS.name]), "replaced")
+    assert_same(before, row_texts(warehouse, ["group_verdicts"]), "replaced")

@@ -10,7 +10,6 @@ from deltalake import DeltaTable
 
 from jobs.doctor import run_checks
 from jobs.storage.places.local_place import LocalPlace
-from schemas.tables.lag import GROUP_VERDICTS
 from tests.runs.ingested import ROOT, ingest, rows, versions
 from tests.runs.replayed_logs import assert_same, replay, result_of, row_texts
 from tests.sample.part import sample_part
@@ -18,7 +17,7 @@ from tests.sample.part import sample_part
 __all__ = ["sample_part"]
 
 SAMPLE = ROOT / "data" / "sample"
-NAME = GROUP_VERDICTS.name
+NAME = "group_verdicts"
 TIMES = [str(json.loads(line)["captured_at"]) for line in (SAMPLE / "snapshots.jsonl").read_text().splitlines()[8:20:3]]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from jobs.recomputing.facts import known_topics
 from jobs.recomputing.operations import topic_ids, topic_names, whole_operations
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from tests.make.tables import filled
 from udfs.assignors.questions import Topic
 

@@ -12,7 +12,7 @@ import pytest
 
 from jobs import cli
 from jobs.warehouses.any_warehouse import reading
-from schemas.contract.tables import TABLES, USER_TABLES
+from schemas.tables import TABLES, USER_TABLES
 from schemas.words.records import INTERNAL_TOPICS
 from tests.audited_sample import SAMPLE
 from tests.builders.gate import validations

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jobs.replaying.tables.history_files import by_openness, by_openness_in_order, in_order, merge_columns
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from tests.make.tables import filled
 
 SPANS = (3, 10, 2**20, 2**40, 2**62)

@@ -3,8 +3,7 @@
 import pyarrow as pa
 
 from jobs.replaying.partition.handovers import WAITING, moves_to_ask
-from schemas.contract.tables import TABLES
-from schemas.tables.state.replayed_log import READING_ENDS
+from schemas.tables import READING_ENDS, TABLES
 from tests.make.tables import filled
 
 MOVE = {"group_id": "g", "assignment_offset": 8, "topic": "t", "partition": 1, "kind": "assigned", "to_member_id": "a"}

@@ -16,8 +16,7 @@ from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.delta_commits import create
 from jobs.warehouses.delta_tables import IS_OPEN, Change, partitioning, sequence_of
 from jobs.warehouses.table_files import TableFile
-from schemas.contract.tables import TABLES, folder_of
-from schemas.declarations.columns import Table
+from schemas.tables import TABLES, Table, folder_of
 from tests.audited_sample import SAMPLE, audited_sample
 from tests.make.tables import NOW_MS
 from tests.runs.ingested import ROOT

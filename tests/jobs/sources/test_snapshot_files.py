@@ -17,7 +17,7 @@ from jobs.output.failure import Failure
 from jobs.sources.snapshot_files import read_snapshots
 from jobs.storage.options import StorageOptions
 from jobs.storage.stored_files import Storage, write_once
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.kinds import storage
 from tests.builders.storages.s3_server import free_port, options_for

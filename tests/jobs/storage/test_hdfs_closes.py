@@ -22,7 +22,7 @@ from jobs.storage.stored_files import read_whole, write_once
 from jobs.warehouses.delta_commits import commit
 from jobs.warehouses.delta_tables import Change, open_table, rows_of
 from jobs.warehouses.table_files import TableFile
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from tests.builders.storages.mini_hdfs import HADOOP, SPARK_JARS
 from tests.runs.ingested import ROOT
 

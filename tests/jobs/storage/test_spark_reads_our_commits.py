@@ -12,7 +12,7 @@ from jobs.storage.stored_files import read_whole
 from jobs.warehouses.delta_commits import commit
 from jobs.warehouses.delta_tables import Change, RemovedFile
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from tests.make.tables import written
 
 pytestmark = pytest.mark.spark

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import tomllib
 
-from schemas.contract.tables import CONTRACT_VERSION
+from schemas.tables import CONTRACT_VERSION
 from tests.audited_sample import ROOT
 
 

@@ -13,7 +13,7 @@ from jobs.warehouses import delta_commits
 from jobs.warehouses.delta_commits import commit
 from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, files_of, open_table, sequence_of
 from jobs.warehouses.leftovers import leftovers
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from tests.builders.storages.kinds import ELSEWHERE, storage
 
 __all__ = ["storage"]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from tests.make.tables import make
 
 

@@ -17,8 +17,7 @@ from pyspark.sql.types import ArrayType, MapType, StructType
 from benchmarks.segments import Plan, write_segments
 from jobs import cli
 from jobs.spark.types import table_type
-from schemas.contract.tables import BESIDE_RUNS, TABLES
-from schemas.declarations.columns import sql_type
+from schemas.tables import BESIDE_RUNS, TABLES, sql_type
 from tests.builders.logs.copies import Written, WrittenBatch, commit, keys_of, random_log, write_copy
 from tests.runs.ingested import ROOT, ingest
 from udfs.arrays.arrow_schema import table_schema

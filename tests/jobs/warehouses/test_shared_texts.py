@@ -8,7 +8,7 @@ import pytest
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses import table_files
 from jobs.warehouses.table_files import TableFile
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
 
 COMMITS = TABLES["offset_commits"]

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from schemas.words.lag import ExpiryRule
 from tests.kafka.expiries import RETENTION_MS, SWEEP_MS, expiries_of
 from tests.make.tables import filled

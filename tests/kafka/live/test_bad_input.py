@@ -10,7 +10,7 @@ import pytest
 import jobs.broker.fetch
 from jobs.broker.cluster import OPEN_SECONDS
 from jobs.ingestion.live.source import LiveSource
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from schemas.words.exit_codes import ExitCode
 from tests.kafka.access.secured_broker import GUEST, MODULES, PASSWORD, PLAIN_USER, client_file, login, secured
 from tests.kafka.broker import free_ports, running

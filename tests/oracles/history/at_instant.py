@@ -15,8 +15,7 @@ from typing import Any, Final
 import pyarrow as pa
 from deltalake import DeltaTable
 
-from schemas.tables.history import TABLES as GROUP_TABLES
-from schemas.tables.offsets import TABLES as OFFSET_TABLES
+from schemas.tables import SUBJECTS
 
 Row = dict[str, Any]
 # After everything: what is still so.
@@ -46,7 +45,7 @@ class Replayed:
 
     @classmethod
     def of(cls, warehouse: Path) -> "Replayed":
-        return cls({table.name: read(warehouse, table.name) for table in (*GROUP_TABLES, *OFFSET_TABLES)})
+        return cls({table.name: read(warehouse, table.name) for table in (*SUBJECTS["history"], *SUBJECTS["offsets"])})
 
     @cached_property
     def _by_group(self) -> dict[tuple[str, str], list[Row]]:

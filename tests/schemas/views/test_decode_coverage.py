@@ -8,8 +8,8 @@ import duckdb
 import numpy as np
 import pytest
 
-from schemas.contract.tables import TABLES
 from schemas.records.registry import REGISTRY
+from schemas.tables import TABLES
 from schemas.views.log.decode_coverage import COLUMNS, READS, SQL, TABLES_BY_GROUP_TYPE, TABLES_OF_ONE_TYPE
 from schemas.words.records import RejectReason
 from tests.make.tables import NOW, filled

@@ -7,8 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from schemas.declarations.columns import Column, ListOf, StructOf, Type
-from schemas.tables.decoded_records import CLASSIC_MEMBER
+from schemas.tables import GROUPS, Column, ListOf, StructOf, Type
 from tests.builders.records.random_records import Draw
 from tests.builders.records.raw_records import CLASSIC_LAYOUTS, Scene, as_records
 from tests.oracles.log.table_rows import Raw
@@ -104,7 +103,7 @@ def test_members_of_a_slice_of_groups(seed: int) -> None:
     scene.draw = Draw(scene.chance, is_large=False)
     raws = [Raw(offset, *scene.classic_group()) for offset in range(200)]
     records = as_records(raws)
-    kind = pa.list_(arrow_type(CLASSIC_MEMBER))
+    kind = pa.list_(arrow_type(StructOf(GROUPS["CLASSIC_MEMBER"])))
     parts = [part for part in decode(records.keys, records.values, records.is_control).parts if part.value is not None]
     assert {part.value_version for part in parts} == {kept.version for kept in CLASSIC_LAYOUTS}
     for part in parts:

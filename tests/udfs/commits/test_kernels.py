@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from schemas.tables.state.replayed_offsets import REPLAYED_OFFSETS
+from schemas.tables import TABLES
 from tests.builders.groups.offset_logs import commits_table, markers_table, random_log
 from tests.udfs.commits.test_link_commits import questions_at
 from udfs.arrays.arrow_schema import table_schema
@@ -30,7 +30,7 @@ def orders(rng: np.random.Generator, num_keys: int) -> Iterator[np.ndarray]:
 
 def windows(rng: np.random.Generator, share_of_transactions: float) -> Iterator[tuple[Any, ...]]:
     """Two, so that the second begins with what the first left."""
-    states = KeyStates("c", 3, table_schema(REPLAYED_OFFSETS).empty_table())
+    states = KeyStates("c", 3, table_schema(TABLES["replayed_offsets"]).empty_table())
     log = random_log(rng, 200, share_of_transactions)
     queue = QuestionQueue(questions_at(rng, 30, 0, log[-1]["record_offset"] + 3), states)
     gaps, last_commits = np.array([[3, 40], [5, 60]]), np.array([[20, 120], [40, 150]])

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from schemas.tables.offsets import OFFSET_HISTORY, TRANSACTIONS
+from schemas.tables import TABLES
 from tests.builders.groups.offset_logs import (
     GROUPS,
     TOPICS,
@@ -101,7 +101,7 @@ def history(row: Row) -> Row:
     }  # fmt: skip
 
 
-OFFSET_HISTORY_NAMES = {column.name for column in OFFSET_HISTORY.columns}
+OFFSET_HISTORY_NAMES = {column.name for column in TABLES["offset_history"].columns}
 
 
 def transaction(row: Row) -> Row:
@@ -252,7 +252,7 @@ def test_rows_come_in_the_declared_columns_and_order(rng: np.random.Generator) -
     run = OffsetReplay("c", 3, None, Questions.none(), OffsetFacts())
     closed = run.take(commits_table(log), markers_table(log))
     finished = run.finish()
-    for table in (OFFSET_HISTORY, TRANSACTIONS):
+    for table in (TABLES["offset_history"], TABLES["transactions"]):
         for tables in (closed, finished.open):
             # Names may be dictionaries of the declared type.
             result = tables[table.name].cast(table_schema(table))

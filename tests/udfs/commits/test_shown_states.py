@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from schemas.tables.state.replayed_offsets import REPLAYED_OFFSETS
+from schemas.tables import TABLES
 from tests.builders.groups.offset_logs import commit, commits_table, markers_table, of_transaction, random_log
 from udfs.arrays.arrow_schema import table_schema
 from udfs.commits.group_questions import Questions
@@ -24,8 +24,8 @@ def states(log: list[Row]) -> tuple[list[Row], list[Row], list[Row]]:
     finished = run.finish()
     whole = run.states.table(run.states.seen_keys()[0])
     again = whole_state(finished.state, finished.open["offset_history"])
-    schema = table_schema(REPLAYED_OFFSETS)
-    order = [(name, "ascending") for name in REPLAYED_OFFSETS.order]
+    schema = table_schema(TABLES["replayed_offsets"])
+    order = [(name, "ascending") for name in TABLES["replayed_offsets"].order]
     return tuple(table.cast(schema).sort_by(order).to_pylist() for table in (whole, finished.state, again))  # type: ignore[return-value]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from schemas.tables.lag import LAG_POINTS
+from schemas.tables import TABLES
 from schemas.words.lag import LagUnknown
 from tests.builders.tables.lag_histories import DAY, SECOND, commit, fast, history, history_of, random_model
 from tests.builders.tables.measured import lag_point_pieces
@@ -24,7 +24,11 @@ POINTS = {0: 1000, 30: 1300, 90: 1300, 120: 1900}
 
 def lag_point_rows(of: PartitionHistory, settled_from: int | None) -> pa.Table:
     rows = list(lag_point_pieces(of, settled_from, None))
-    return pa.concat_tables(rows, promote_options="permissive") if rows else table_schema(LAG_POINTS).empty_table()
+    return (
+        pa.concat_tables(rows, promote_options="permissive")
+        if rows
+        else table_schema(TABLES["lag_points"]).empty_table()
+    )
 
 
 def ends(points: dict[int, int], topic_id: str | None = None, start: int | None = 0) -> dict[int, Any]:
@@ -32,7 +36,7 @@ def ends(points: dict[int, int], topic_id: str | None = None, start: int | None 
 
 
 def in_order(row: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(row[name] for name in LAG_POINTS.order if name != "cluster")
+    return tuple(row[name] for name in TABLES["lag_points"].order if name != "cluster")
 
 
 def test_points_are_those_of_a_slow_reading(rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,7 +61,7 @@ def test_points_are_those_of_a_slow_reading(rng: np.random.Generator, monkeypatc
 def test_pieces_are_before_a_time_or_not(rng: np.random.Generator) -> None:
     for _ in range(20):
         ours, settled = history_of(random_model(rng)), int(rng.integers(0, 100)) * SECOND
-        names = tuple(name for name in LAG_POINTS.order if name != "cluster")
+        names = tuple(name for name in TABLES["lag_points"].order if name != "cluster")
         pieces = [fast(ours, each, names) for each in lag_point_pieces(ours, None, settled)]
         sides = [{row["snapshot_time"] < settled for row in piece} for piece in pieces]
         assert sides == sorted(sides, key=lambda side: True in side) and all(len(side) == 1 for side in sides)

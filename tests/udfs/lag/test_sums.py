@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from schemas.tables.lag import LAG_DAYS, LAG_MINUTES, LAG_POINTS
+from schemas.tables import TABLES
 from schemas.words.lag import TimeLagMethod
 from tests.oracles.lag.days import slow_days, slow_minutes
 from udfs.arrays.arrow_schema import table_schema
@@ -65,7 +65,7 @@ def pieces(rng: np.random.Generator, rows: list[Row]) -> Iterator[pa.Table]:
     cuts = np.unique(rng.integers(0, len(rows) + 1, int(rng.integers(1, 6)))).tolist()
     for begin, end in zip([0, *cuts], [*cuts, len(rows)], strict=True):
         if begin < end:
-            schema = pa.schema([table_schema(LAG_POINTS).field(name) for name in TAKEN])
+            schema = pa.schema([table_schema(TABLES["lag_points"]).field(name) for name in TAKEN])
             result = pa.Table.from_pylist(rows[begin:end], schema)
             codes = [field.with_type(KIND) if field.type == pa.string() else field for field in schema]
             yield result.cast(pa.schema(codes))
@@ -109,7 +109,7 @@ def test_days_and_minutes_are_those_of_a_slow_adding_up(
 def test_sums_have_the_columns_of_their_tables(rng: np.random.Generator) -> None:
     (result,) = summed(rng, [random_point(rng, ("g", "t", 0), START)], None)
     made_by_job = {"cluster", "is_open"}
-    for rows, table in ((result.days, LAG_DAYS), (result.minutes, LAG_MINUTES)):
+    for rows, table in ((result.days, TABLES["lag_days"]), (result.minutes, TABLES["lag_minutes"])):
         assert {*rows.column_names} == {column.name for column in table.columns} - made_by_job
 
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from schemas.contract.tables import TABLES
-from schemas.tables import decoded_records
+from schemas.tables import SUBJECTS, TABLES
 from tests.builders.tables.random_rows import KEY, Row, changes, row_of, tables_of, value_of
 from tests.oracles.log.merged_copies import (
     OF_BOTH,
@@ -17,7 +16,7 @@ from tests.oracles.log.merged_copies import (
 )
 from udfs.rows.merge_copies import Contradiction, MergedRows, merge
 
-DECODED = [table.name for table in decoded_records.TABLES if table.name != REJECTED]
+DECODED = [table.name for table in SUBJECTS["decoded"] if table.name != REJECTED]
 OF_THE_COPY = {"run_id", "batch_first_offset", "batch_bytes"}
 
 

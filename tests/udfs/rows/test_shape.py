@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from schemas.contract.tables import TABLES
-from schemas.tables import decoded_records
+from schemas.tables import SUBJECTS, TABLES
 from schemas.words.records import RejectReason
 from tests.builders.records.random_records import EVERY_LAYOUT
 from tests.builders.records.raw_records import Scene, as_records
@@ -64,7 +63,7 @@ def assert_as_slow(raws: Sequence[Raw], origin: Origin = ORIGIN, shaper: Shaper 
     return set(tables)
 
 
-ROW_TABLES = {table.name for table in decoded_records.TABLES}
+ROW_TABLES = {table.name for table in SUBJECTS["decoded"]}
 
 
 def test_all_kinds_of_records_make_the_rows_of_the_slow_way(seed: int) -> None:

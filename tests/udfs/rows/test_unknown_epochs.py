@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from schemas.contract.tables import TABLES
-from schemas.tables import decoded_records
+from schemas.tables import SUBJECTS, TABLES
 from tests.builders.tables.random_rows import KEY, Row, changes, row_of, tables_of
 from tests.oracles.log.merged_copies import OF_BOTH, OF_REJECTED, OF_THE_COPY, PRODUCERS, REJECTED
 from udfs.rows.merge_copies import merge
 
-DECODED = [table.name for table in decoded_records.TABLES if table.name != REJECTED]
+DECODED = [table.name for table in SUBJECTS["decoded"] if table.name != REJECTED]
 
 
 @pytest.mark.drawn(1)

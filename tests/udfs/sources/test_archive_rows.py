@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from kafka.record import MemoryRecords, MemoryRecordsBuilder
 
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from tests.builders.logs.segments import COMMIT_KEY, COMMIT_V3, T0
 from tests.oracles.log.framing_answers import framed
 from tests.oracles.log.framing_answers import records_of as as_slow_records

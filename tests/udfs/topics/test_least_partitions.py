@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from tests.make.tables import filled
 from udfs.assignors.questions import MOST_PARTITIONS
 from udfs.commits.group_questions import Questions

@@ -24,15 +24,14 @@ from typing import Any, get_type_hints
 import numpy as np
 import pyarrow as pa
 
-from schemas.declarations.columns import Table
-from schemas.tables.history_columns import PARTITION_LISTS
+from schemas.tables import GROUPS, ListOf, StructOf, Table
 from udfs.arrays.arrow_schema import arrow_type, table_schema
 from udfs.arrays.nullable import every
 from udfs.arrays.texts import KIND, same, with_codes
 from udfs.topics.partition_codes import PARTITION_MASK, SHIFT, TopicCodes
 
 CONSTANT = frozenset({"cluster", "evidence_partition"})
-LIST_TYPE = arrow_type(PARTITION_LISTS)
+LIST_TYPE = arrow_type(ListOf(StructOf(GROUPS["PARTITION_LISTS"])))
 
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.tables.events import COMMIT_FINDINGS
+from schemas.tables import TABLES
 from schemas.words.lag import CommitFindingKind
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.capped import where_too_large
@@ -81,7 +81,7 @@ class Findings:
 
 
 def day_rows(findings: list[Findings], offsets_partition: int) -> pa.Table:
-    schema = table_schema(COMMIT_FINDINGS)
+    schema = table_schema(TABLES["commit_findings"])
     schema = pa.schema([field for field in schema if field.name not in BY_THE_JOB])
     days = [by_day(each) for each in findings if len(each.time)]
     if not days:
@@ -93,7 +93,7 @@ def day_rows(findings: list[Findings], offsets_partition: int) -> pa.Table:
 
 
 def in_order(rows: pa.Table) -> pa.Table:
-    return rows.sort_by([(name, "ascending") for name in COMMIT_FINDINGS.order if name not in BY_THE_JOB])
+    return rows.sort_by([(name, "ascending") for name in TABLES["commit_findings"].order if name not in BY_THE_JOB])
 
 
 def by_day(findings: Findings) -> pa.Table:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemas.tables.events import OFFSET_RESETS
+from schemas.tables import TABLES
 from schemas.words.history import Confidence
 from schemas.words.lag import ResetKind
 from udfs.arrays.arrow_schema import table_schema
@@ -15,7 +15,7 @@ from udfs.arrays.arrow_schema import table_schema
 Row = dict[str, Any]
 # The job knows these.
 BY_THE_JOB = ("cluster", "is_open")
-SCHEMA = pa.schema([field for field in table_schema(OFFSET_RESETS) if field.name not in BY_THE_JOB])
+SCHEMA = pa.schema([field for field in table_schema(TABLES["offset_resets"]) if field.name not in BY_THE_JOB])
 
 
 @dataclass(frozen=True)
@@ -67,4 +67,4 @@ def table_of(events: Iterable[Event], offsets_partition: int) -> pa.Table:
 
 
 def in_order(rows: pa.Table) -> pa.Table:
-    return rows.sort_by([(name, "ascending") for name in OFFSET_RESETS.order if name not in BY_THE_JOB])
+    return rows.sort_by([(name, "ascending") for name in TABLES["offset_resets"].order if name not in BY_THE_JOB])

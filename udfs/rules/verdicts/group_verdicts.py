@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from schemas.tables.lag import GROUP_VERDICTS
+from schemas.tables import TABLES
 from schemas.words.history import Confidence
 from schemas.words.lag import BurrowRule, LagVerdict, OwnRule
 from schemas.words.records import GroupType
@@ -38,8 +38,8 @@ from udfs.rules.verdicts.own_verdict import OwnAnswer, OwnRules
 from udfs.rules.verdicts.standings import OfAllKeys
 from udfs.sentences.counts import counted
 
-COLUMNS = tuple(column.name for column in GROUP_VERDICTS.columns if column.name != "cluster")
-SCHEMA = pa.schema([table_schema(GROUP_VERDICTS).field(name) for name in COLUMNS])
+COLUMNS = tuple(column.name for column in TABLES["group_verdicts"].columns if column.name != "cluster")
+SCHEMA = pa.schema([table_schema(TABLES["group_verdicts"]).field(name) for name in COLUMNS])
 # What is said of a group as a whole and not of one of its partitions.
 OF_GROUPS = (OwnRule.GROUP_DOWN, OwnRule.WENT_AWAY_UNSEEN, OwnRule.RETIRED)
 # What our rules conclude from what is not in the log.

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from jobs.recomputing.facts import known_topics
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from tests.make.tables import filled
 from udfs.assignors.questions import Topic
 from udfs.audit.checks.facts import (

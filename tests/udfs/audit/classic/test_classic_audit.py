@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from schemas.tables.decoded_groups import GROUP_METADATA
+from schemas.tables import TABLES
 from tests.builders.groups.classic_audit_rows import (
     TABLE,
     audited,
@@ -306,7 +306,7 @@ def test_where_the_value_before_is_gone_a_static_member_may_have_come_back() -> 
 
 def test_what_a_conversion_copies_was_computed_by_nobody() -> None:
     row = value(9, 1, 7, [member("c1", "a0", topics="a"), member("c2", "", topics="a")], batch=5)
-    schema = table_schema(GROUP_METADATA)
+    schema = table_schema(TABLES["group_metadata"])
     gone = dict.fromkeys(schema.names) | {
         "cluster": "c", "offsets_partition": 0, "record_offset": 8, "record_time": at(1), "batch_first_offset": 5,
         "group_id": "g", "group_type": "consumer", "is_tombstone": True,

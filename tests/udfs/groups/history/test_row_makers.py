@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from schemas.tables import history
-from schemas.tables.state.replayed_log import READING_ENDS
+from schemas.tables import READING_ENDS, SUBJECTS, TABLES
 from tests.builders.groups.named_rows import named
 from udfs.groups.history import row_makers
 from udfs.groups.history.member_sets import MemberSets
@@ -16,7 +15,7 @@ from udfs.groups.history.reading_ends import ReadingEnd
 from udfs.groups.history.rows import fields_of, row_maker
 
 GROUPS = Path(row_makers.__file__).parents[1]
-TABLES = {table.name: table for table in (*history.TABLES, READING_ENDS)}
+MADE = {table.name: table for table in (*SUBJECTS["history"], READING_ENDS)}
 MAKERS = {name: maker for name, maker in vars(row_makers).items() if name.isupper() and callable(maker)}
 
 
@@ -36,7 +35,7 @@ CALLS = list(calls())
 
 
 def test_each_table_has_one_maker_which_is_called() -> None:
-    assert sorted(map(table_of, MAKERS)) == sorted(TABLES)
+    assert sorted(map(table_of, MAKERS)) == sorted(MADE)
     assert {name for _, name, _ in CALLS} == MAKERS.keys()
 
 
@@ -54,7 +53,7 @@ def test_a_column_has_what_is_the_same_in_all_rows_or_what_the_object_has_by_its
     sets = MemberSets(added=frozenset({1}), kept=frozenset({2}))
     others = dict.fromkeys(inspect.getfullargspec(row_makers.GENERATION_MEMBER).kwonlyargs)
     row = named(row_makers.GENERATION_MEMBER(sets, **others))
-    assert row == {**dict.fromkeys(fields_of(history.GENERATION_MEMBERS)), **sets._asdict(), "is_open": False,
+    assert row == {**dict.fromkeys(fields_of(TABLES["generation_members"])), **sets._asdict(), "is_open": False,
                    "confidence": "certain"}  # fmt: skip
 
 

@@ -6,8 +6,7 @@ from functools import cache
 
 import pytest
 
-from schemas.declarations.columns import Table
-from schemas.tables.history import GENERATION_MEMBERS, PARTITION_MOVES, REPLAY_ANOMALIES
+from schemas.tables import TABLES, Table
 from udfs.groups.history.rows import arrow_rows, fields_of, row_maker
 from udfs.topics.partition_codes import SHIFT, TopicCodes
 
@@ -26,11 +25,11 @@ def test_a_row_of_several_partitions_becomes_one_row_each_with_all_else_repeated
     topics = TopicCodes({"id-b": "b"})
     a, b = topics.of_name("a") << SHIFT, topics.of_id("id-b") << SHIFT
     rows = [
-        row(PARTITION_MOVES, tp=frozenset({a | 3, b | 1}), to_member_id="m1", idle_ms=5),
-        row(PARTITION_MOVES, tp=a | 9, to_member_id="m2", move_time=1_000_001),
-        row(PARTITION_MOVES, tp=frozenset(), to_member_id="nobody"),
+        row(TABLES["partition_moves"], tp=frozenset({a | 3, b | 1}), to_member_id="m1", idle_ms=5),
+        row(TABLES["partition_moves"], tp=a | 9, to_member_id="m2", move_time=1_000_001),
+        row(TABLES["partition_moves"], tp=frozenset(), to_member_id="nobody"),
     ]
-    made = arrow_rows(PARTITION_MOVES, rows, topics, "c", 4).to_pylist()
+    made = arrow_rows(TABLES["partition_moves"], rows, topics, "c", 4).to_pylist()
     result = sorted((each["topic"], each["topic_id"], each["partition"], each["to_member_id"]) for each in made)
     assert result == [("a", None, 3, "m1"), ("a", None, 9, "m2"), ("b", "id-b", 1, "m1")]
     assert {each["idle_ms"] for each in made if each["to_member_id"] == "m1"} == {5}
@@ -45,7 +44,9 @@ def test_rows_hold_no_names_of_topics_that_none_of_them_has() -> None:
     topics = TopicCodes()
     others = [topics.of_name(f"other-{number}") for number in range(3)]
     tp = topics.of_name("a") << SHIFT
-    made = arrow_rows(PARTITION_MOVES, [row(PARTITION_MOVES, tp=frozenset({tp, tp | 1}))], topics, "c", 0)
+    made = arrow_rows(
+        TABLES["partition_moves"], [row(TABLES["partition_moves"], tp=frozenset({tp, tp | 1}))], topics, "c", 0
+    )
     assert others and made.column("topic").chunk(0).dictionary.to_pylist() == ["a"]
 
 
@@ -53,10 +54,10 @@ def test_sets_become_lists_by_name_of_topic_with_partitions_ascending() -> None:
     topics = TopicCodes()
     z, a = (topics.of_name(name) << SHIFT for name in "za")
     rows = [
-        row(GENERATION_MEMBERS, assigned=frozenset({z | 10, z | 2, a | 1}), added=frozenset()),
-        row(GENERATION_MEMBERS),
+        row(TABLES["generation_members"], assigned=frozenset({z | 10, z | 2, a | 1}), added=frozenset()),
+        row(TABLES["generation_members"]),
     ]
-    first, second = arrow_rows(GENERATION_MEMBERS, rows, topics, "c", 0).to_pylist()
+    first, second = arrow_rows(TABLES["generation_members"], rows, topics, "c", 0).to_pylist()
     assert first["assigned"] == [
         {"topic": "a", "topic_id": None, "partitions": [1]},
         {"topic": "z", "topic_id": None, "partitions": [2, 10]},
@@ -65,19 +66,19 @@ def test_sets_become_lists_by_name_of_topic_with_partitions_ascending() -> None:
 
 
 def test_no_rows_make_an_empty_table_of_the_declared_columns() -> None:
-    made = arrow_rows(PARTITION_MOVES, [], TopicCodes(), "c", 0)
-    assert (made.num_rows, made.column_names) == (0, [column.name for column in PARTITION_MOVES.columns])
+    made = arrow_rows(TABLES["partition_moves"], [], TopicCodes(), "c", 0)
+    assert (made.num_rows, made.column_names) == (0, [column.name for column in TABLES["partition_moves"].columns])
 
 
 ANOMALY = {"group_id": "g", "kind": "k", "severity": "s", "record_offset": 5, "record_time": 6, "message": "m",
            "evidence_first_offset": 7, "evidence_last_offset": 8, "confidence": "c"}  # fmt: skip
-TURNED = replace(REPLAY_ANOMALIES, columns=REPLAY_ANOMALIES.columns[::-1])
+TURNED = replace(TABLES["replay_anomalies"], columns=TABLES["replay_anomalies"].columns[::-1])
 
 
 def test_the_fields_of_a_row_are_the_columns_without_those_of_all_its_rows() -> None:
-    assert fields_of(REPLAY_ANOMALIES) == tuple(ANOMALY)
-    assert fields_of(PARTITION_MOVES)[:5] == ("group_id", "group_type", "assignment_offset", "tp", "is_open")
-    assert not {"topic", "topic_id", "partition"} & {*fields_of(PARTITION_MOVES)}
+    assert fields_of(TABLES["replay_anomalies"]) == tuple(ANOMALY)
+    assert fields_of(TABLES["partition_moves"])[:5] == ("group_id", "group_type", "assignment_offset", "tp", "is_open")
+    assert not {"topic", "topic_id", "partition"} & {*fields_of(TABLES["partition_moves"])}
 
 
 @pytest.mark.parametrize(
@@ -91,16 +92,16 @@ def test_the_fields_of_a_row_are_the_columns_without_those_of_all_its_rows() -> 
 def test_a_row_without_a_field_of_its_table_or_with_another_is_refused_at_once(fields, message: str) -> None:
     given = {name: value for name, value in {**ANOMALY, **fields}.items() if value is not None}
     with pytest.raises(TypeError, match=rf"^row of replay_anomalies\(\) .*{message}"):
-        row_maker(REPLAY_ANOMALIES)(**given)
+        row_maker(TABLES["replay_anomalies"])(**given)
 
 
 def test_values_without_names_are_refused() -> None:
     with pytest.raises(TypeError, match=r"^row of replay_anomalies\(\) takes 0 positional arguments but 9 were given"):
-        row_maker(REPLAY_ANOMALIES)(*ANOMALY.values())
+        row_maker(TABLES["replay_anomalies"])(*ANOMALY.values())
 
 
-@pytest.mark.parametrize("made_for", [REPLAY_ANOMALIES, TURNED])
-@pytest.mark.parametrize("table", [REPLAY_ANOMALIES, TURNED])
+@pytest.mark.parametrize("made_for", [TABLES["replay_anomalies"], TURNED])
+@pytest.mark.parametrize("table", [TABLES["replay_anomalies"], TURNED])
 def test_the_order_of_the_columns_of_a_table_does_not_change_the_values_under_their_names(
     made_for: Table, table: Table
 ) -> None:
@@ -112,34 +113,36 @@ def test_the_order_of_the_columns_of_a_table_does_not_change_the_values_under_th
 
 
 def test_the_order_of_the_keywords_does_not_matter() -> None:
-    maker = row_maker(REPLAY_ANOMALIES)
+    maker = row_maker(TABLES["replay_anomalies"])
     assert maker(**dict(reversed(ANOMALY.items()))) == maker(**ANOMALY)
 
 
 def test_a_row_of_another_table_is_refused() -> None:
     with pytest.raises(ValueError, match="rows of partition_moves for replay_anomalies"):
-        arrow_rows(REPLAY_ANOMALIES, [row(PARTITION_MOVES, tp=1)], TopicCodes(), "c", 0)
+        arrow_rows(TABLES["replay_anomalies"], [row(TABLES["partition_moves"], tp=1)], TopicCodes(), "c", 0)
 
 
-@pytest.mark.parametrize("other", [PARTITION_MOVES, TURNED])
+@pytest.mark.parametrize("other", [TABLES["partition_moves"], TURNED])
 def test_a_row_between_others_that_differs_from_them_in_its_fields_is_refused(other: Table) -> None:
     names = ", ".join(sorted({"replay_anomalies", other.name}))
     stranger = row(other, record_offset=1)
-    ours = row_maker(REPLAY_ANOMALIES)(**ANOMALY)
+    ours = row_maker(TABLES["replay_anomalies"])(**ANOMALY)
     with pytest.raises(ValueError, match=f"rows of {names} for replay_anomalies"):
-        arrow_rows(REPLAY_ANOMALIES, [ours, stranger, ours], TopicCodes(), "c", 0)
+        arrow_rows(TABLES["replay_anomalies"], [ours, stranger, ours], TopicCodes(), "c", 0)
 
 
 def test_equal_rows_of_several_partitions_give_what_each_gives_alone() -> None:
     topics = TopicCodes()
     a, b = (topics.of_name(name) << SHIFT for name in "ab")
     rows = [
-        row(PARTITION_MOVES, tp=a | 1, to_member_id="m1"),
-        row(PARTITION_MOVES, tp=b | 7, to_member_id="m1"),
-        row(PARTITION_MOVES, tp=frozenset({a | 2}), to_member_id="m1"),
-        row(PARTITION_MOVES, tp=a | 3, to_member_id="m1", idle_ms=0),
-        row(PARTITION_MOVES, tp=a | 4, to_member_id="m2", idle_ms=0),
-        row(PARTITION_MOVES, tp=a | 5, to_member_id="m1"),
+        row(TABLES["partition_moves"], tp=a | 1, to_member_id="m1"),
+        row(TABLES["partition_moves"], tp=b | 7, to_member_id="m1"),
+        row(TABLES["partition_moves"], tp=frozenset({a | 2}), to_member_id="m1"),
+        row(TABLES["partition_moves"], tp=a | 3, to_member_id="m1", idle_ms=0),
+        row(TABLES["partition_moves"], tp=a | 4, to_member_id="m2", idle_ms=0),
+        row(TABLES["partition_moves"], tp=a | 5, to_member_id="m1"),
     ]
-    alone = [arrow_rows(PARTITION_MOVES, [each], topics, "c", 4).to_pylist() for each in rows]
-    assert arrow_rows(PARTITION_MOVES, rows, topics, "c", 4).to_pylist() == [each for some in alone for each in some]
+    alone = [arrow_rows(TABLES["partition_moves"], [each], topics, "c", 4).to_pylist() for each in rows]
+    assert arrow_rows(TABLES["partition_moves"], rows, topics, "c", 4).to_pylist() == [
+        each for some in alone for each in some
+    ]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from schemas.contract.tables import TABLES
+from schemas.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
 from udfs.assignors.questions import Topic
 from udfs.groups.readers.modern_records import modern_records

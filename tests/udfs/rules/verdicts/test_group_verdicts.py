@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from schemas.tables.lag import GROUP_VERDICTS
+from schemas.tables import TABLES
 from tests.builders.tables.measured import verdict_rows
 from tests.builders.tables.verdict_history import Row, committed, ends, history
 from udfs.arrays.arrow_schema import table_schema
@@ -102,7 +102,7 @@ def test_a_deleted_group_is_shown_only_while_burrow_counts_its_commits() -> None
 
 
 def test_columns_are_those_of_the_table_also_of_nothing() -> None:
-    wanted = [field for field in table_schema(GROUP_VERDICTS) if field.name != "cluster"]
+    wanted = [field for field in table_schema(TABLES["group_verdicts"]) if field.name != "cluster"]
     for given in (history(4000), history(4000, **DONE)):
         table = verdict_rows(given, BurrowRules(), OwnRules())
         assert list(table.schema) == wanted

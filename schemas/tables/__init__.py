@@ -1,1 +1,0 @@
-"""Specifications of tables: columns, keys, comments."""

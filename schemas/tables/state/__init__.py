@@ -1,1 +1,0 @@
-"""Tables that only the next run reads."""
