@@ -15,6 +15,7 @@ from udfs.assignors.groups import Numbers
 from udfs.audit.checks.facts import ALL_CONFIRMED, ByLog, Confirmation, Facts, UsedTopic, confirmation, moments
 from udfs.audit.checks.results import AuditRow, Latest
 from udfs.audit.checks.rows import audit_row
+from udfs.audit.classic.defects import defect_of_generation
 from udfs.audit.classic.generations import Generation, generations_of
 from udfs.audit.classic.partition_counts import MOST_PARTITIONS, Counts, TopicCounts
 from udfs.audit.classic.results import (
@@ -40,7 +41,6 @@ from udfs.audit.classic.variants import (
     try_librdkafka,
     try_variant,
 )
-from udfs.audit.defects.find_defects import defect_of_generation
 from udfs.groups.readers.pause_collector import uncollected
 from udfs.groups.readers.record_columns import NO_BATCH, fill_absent, micros, one_piece, shared_texts
 

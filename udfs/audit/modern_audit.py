@@ -14,9 +14,7 @@ from schemas.words.records import GroupType
 from udfs.audit.checks.facts import Facts
 from udfs.audit.checks.results import AuditRow, Latest, Trial
 from udfs.audit.checks.rows import audit_row, judged
-from udfs.audit.defects.find_defects import defect_of_target
-from udfs.audit.defects.registry import TARGET_DEFECTS
-from udfs.audit.defects.upgrade_defects import with_upgrade_defects
+from udfs.audit.modern.defects import TARGET_DEFECTS, defect_of_target, with_upgrade_defects
 from udfs.audit.modern.group import COMPLETIONS, ModernGroup, Newest, follow
 from udfs.audit.modern.questions import Unanswerable, latest_of_group, member_inputs
 from udfs.audit.modern.targets import Answer, TargetResult, answer_of, verdict_of

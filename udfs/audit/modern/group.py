@@ -4,13 +4,12 @@ what each subscribed to, and the targets of the previous epoch; with what an aud
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from schemas.records.registry import types_of
 from schemas.words.records import GroupType
 from udfs.assignors.java.maps import room_of_put
 from udfs.audit.checks.results import Trial
-from udfs.audit.defects.member_records import record_defects
 from udfs.groups.modern.record_handlers import HANDLERS, Had
 from udfs.groups.readers.modern_values import UNRELEASED, About, Current, GroupEpoch, Topics
 from udfs.groups.readers.recorded_lists import ByRole, partitions_of
@@ -67,13 +66,6 @@ class Newest(NamedTuple):
     reason: str | None
 
 
-class Change(NamedTuple):
-    """A member's type 5 record in an operation: its previous subscription, and the static member that it replaces."""
-
-    before: About | None
-    replaced: About | None
-
-
 @dataclass
 class Watch:
     """Who owns what, and signs of known defects in records of members."""
@@ -92,9 +84,64 @@ class Watch:
         for tp in has:
             self.owners.setdefault(tp, set()).add(member_id)
 
-    def note(self, issue: str | None) -> None:
-        if issue is not None and issue not in self.issues:
+    def note(self, issue: str) -> None:
+        if issue not in self.issues:
             self.issues.append(issue)
+
+
+class Change(NamedTuple):
+    """A member's type 5 record in an operation: its previous subscription, and the static member that it replaces."""
+
+    before: About | None
+    replaced: About | None
+
+
+class Changed(NamedTuple):
+    """Such a change at the end of its operation. `members`: of the group. `owner`: another one that gave up the
+    member's static id."""
+
+    before: About | None
+    replaced: About | None
+    now: About
+    members: Mapping[str, About | None]
+    owner: str | None
+    is_bumped: bool
+
+
+def kept_pattern(of: Changed) -> bool:
+    """A classic member replaced a static member of the consumer protocol and kept its pattern."""
+    return of.now.is_classic and of.now.regex is not None
+
+
+def cleared_pattern(of: Changed) -> bool:
+    """A member cleared its pattern, and no group epoch followed: its targets keep the topics of the pattern."""
+    return of.before is not None and of.before.regex is not None and of.now.regex is None and not of.is_bumped
+
+
+def changed_assignor(of: Changed) -> bool:
+    """A static member was replaced by one that asks for another assignor, and no group epoch followed."""
+    return of.replaced is not None and of.replaced.assignor != of.now.assignor and not of.is_bumped
+
+
+def classic_alone(of: Changed) -> bool:
+    """A classic member replaced a static one of the consumer protocol, and since then no member has that."""
+    is_replaced = of.replaced is not None and not of.replaced.is_classic and of.now.is_classic
+    return is_replaced and all(about is not None and about.is_classic for about in of.members.values())
+
+
+def inherited_instance(of: Changed) -> bool:
+    """A new member inherits the target of the one that gave up its static id."""
+    return of.before is None and of.owner in of.members
+
+
+# By Kafka's issue. Three more are noted where a member's partitions change.
+CHANGE_DEFECTS: Final[Mapping[str, Callable[[Changed], bool]]] = {
+    "KAFKA-19720": kept_pattern,
+    "KAFKA-19891": cleared_pattern,
+    "KAFKA-20434": changed_assignor,
+    "KAFKA-17317": classic_alone,
+    "KAFKA-20747": inherited_instance,
+}
 
 
 @dataclass(slots=True)
@@ -226,13 +273,12 @@ class ModernGroup(CoordinatorGroup):
             now = abouts.get(member_id)
             if now is None:
                 continue
-            watch.note(record_defects.kept_pattern(now))
-            watch.note(record_defects.cleared_pattern(before, now, is_bumped))
-            watch.note(record_defects.changed_assignor(replaced, now, is_bumped))
-            watch.note(record_defects.classic_alone(replaced, now, list(abouts.values())))
-            if before is None:
-                watch.note(record_defects.inherited_instance(watch.renamed, member_id, now, abouts))
-            elif before.group_instance_id not in (None, now.group_instance_id):
+            owner = watch.renamed.get(now.group_instance_id or "")
+            changed = Changed(before, replaced, now, abouts, None if owner == member_id else owner, is_bumped)
+            for issue, fits in CHANGE_DEFECTS.items():
+                if fits(changed):
+                    watch.note(issue)
+            if before is not None and before.group_instance_id not in (None, now.group_instance_id):
                 watch.renamed[str(before.group_instance_id)] = member_id
         self.operation.changes.clear()
 
@@ -376,17 +422,22 @@ def note_gained(
             member = group.members.get(other)
             if member is not None and len(watch.faults) < MOST_FAULTS:
                 watch.faults.append(f"{codes.partition_text(tp)}: owned by {other} and {member_id} at once")
-                watch.note(record_defects.owned_twice(current.epoch, member.epoch))
+                # Only one of them should have reached the epoch.
+                if current.epoch == member.epoch:
+                    watch.note("KAFKA-19974")
 
 
 def note_needs(group: ModernGroup, member_id: str, current: Current, about: About | None, codes: TopicCodes) -> None:
     """A state that is inferred proves no defect."""
-    names = [codes.topics[code][0] for code in set(partitions_of(current.assigned).topics.tolist())]
-    group.watch.note(record_defects.unsubscribed_defect(names, about))
+    names = {codes.topics[code][0] for code in set(partitions_of(current.assigned).topics.tolist())}
+    # It was assigned, or kept, topics that it does not subscribe to.
+    if about is not None and about.regex is None and not names <= {None, *(about.topics or ())}:
+        group.watch.note("KAFKA-19431")
     if current.state == UNRELEASED and not current.is_state_inferred:
         missing = all_partitions(group.targets.get(member_id, {})) - all_partitions(current.assigned)
-        owners = [owner for tp in missing for owner in group.watch.owners.get(tp) or (None,)]
-        group.watch.note(record_defects.waits_for_itself(current.state, owners, member_id))
+        # It waits for partitions that only it has, among those that it gives up.
+        if missing and all(group.watch.owners.get(tp, set()) <= {member_id} for tp in missing):
+            group.watch.note("KAFKA-19449")
 
 
 def note_topics(group: ModernGroup, record: Record, _: object, __: TopicCodes) -> None:

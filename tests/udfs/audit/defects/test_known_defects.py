@@ -8,7 +8,7 @@ from tests.builders.groups.classic_audit_rows import LATER, audited, facts, memb
 from tests.builders.groups.classic_log import value
 from udfs.assignors.questions import Topic
 from udfs.audit.checks.facts import Facts, KnownTopic
-from udfs.audit.defects.registry import GENERATION_DEFECTS
+from udfs.audit.classic.defects import GENERATION_DEFECTS
 
 Row = dict[str, Any]
 COOPERATIVE: Final = "cooperative-sticky"
@@ -281,4 +281,4 @@ def test_an_error_of_kafka_python() -> None:
 
 
 def test_every_issue_is_named_once() -> None:
-    assert len(GENERATION_DEFECTS) == len(set(GENERATION_DEFECTS.values())) == 22
+    assert len(GENERATION_DEFECTS) == len({each.name for each in GENERATION_DEFECTS}) == 22

@@ -1,1 +1,0 @@
-"""Known defects of Kafka's assignors, coordinators and clients, found in recorded assignments. Start at `registry`."""

@@ -1,1 +1,0 @@
-"""Known defects that single records of members of consumer groups show, before any assignment is recomputed."""
