@@ -64,7 +64,7 @@ def owned_partitions(group: Group, topics: NumberedTopics) -> Dealt:
     rows = rows.take(rows.partitions < group.counts[rows.topics])
     members = np.array(group.member_ranks)[rows.members]
     order = np.argsort(members, kind="stable")
-    partitions = (topics.starts[topics.places[rows.topics]] + rows.partitions)[order]
+    partitions = topics.numbers(rows)[order]
     first = np.sort(np.unique(partitions, return_index=True)[1])
     return Dealt(members[order][first], partitions[first])
 

@@ -70,6 +70,10 @@ class Rows:
             np.array([partition for rows in lists for _, partition in rows], np.int32),
         )
 
+    @staticmethod
+    def of_triples(triples: Sequence[tuple[int, int, int]]) -> "Rows":
+        return Rows(*np.array(triples, np.int32).reshape(-1, 3).T.copy())
+
     def triples(self) -> list[tuple[int, int, int]]:
         """Each row's member, topic and partition."""
         return list(zip(self.members.tolist(), self.topics.tolist(), self.partitions.tolist(), strict=True))
@@ -83,6 +87,9 @@ class Rows:
 
     def take(self, chosen: NDArray[np.bool_] | Positions) -> "Rows":
         return Rows(self.members[chosen], self.topics[chosen], self.partitions[chosen])
+
+    def joined(self, other: "Rows") -> "Rows":
+        return Rows(*map(np.concatenate, zip(vars(self).values(), vars(other).values(), strict=True)))
 
 
 def each_once(rows: Rows) -> Rows:

@@ -21,6 +21,7 @@ from udfs.assignors.sticky_claims import (
     racks_of,
     rules_of,
     sticky_claims,
+    unassigned_partitions,
 )  # fmt: skip
 from udfs.assignors.sticky_unequal import general
 
@@ -113,7 +114,8 @@ class ConstrainedAssignmentBuilder:
         if self.racks is not None and self.racks.are_used:
             self.drop_far(self.racks)
         members = self.assign_owned_partitions()
-        free = self.unassigned_partitions()
+        kept = [each for own in self.lists for each in own]
+        free = unassigned_partitions(self.partitions, kept, self.place_of)
         if self.racks is not None:
             free.sort(key=self.racks.near.__getitem__)
             if self.racks.are_used:
@@ -153,23 +155,6 @@ class ConstrainedAssignmentBuilder:
         below.sort(key=by_id)
         exact.sort(key=by_id)
         return Members(held, below, exact if num_full < self.extra else [], num_full)
-
-    def unassigned_partitions(self) -> list[Partition]:
-        """Kafka walks two sorted lists side by side. A partition that its topic does not have, or that two members
-        keep, is never met: every partition that is kept after it counts as unassigned too."""
-        kept = [each for own in self.lists for each in own]
-        is_kept = set(kept)
-        free = [each for each in self.partitions if each not in is_kept]
-        if len(free) + len(kept) == len(self.partitions):
-            return free
-        walk = iter(sorted(kept, key=lambda each: (self.place_of[each[0]], each[1])))
-        next_kept, free = next(walk, None), []
-        for partition in self.partitions:
-            if partition == next_kept:
-                next_kept = next(walk, None)
-            else:
-                free.append(partition)
-        return free
 
     def assign_rack_aware_round_robin(self, free: list[Partition], members: Members, racks: Racks) -> list[Partition]:
         """Gives what it can to members that are near; what is left."""

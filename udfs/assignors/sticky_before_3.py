@@ -15,16 +15,7 @@ from numpy.typing import NDArray
 from udfs.assignors.groups import ABSENT, Assignment, AssignorFailed, Group, Partition, Positions, Rows, within
 from udfs.assignors.java.maps import ranks, string_hashes, topic_partition_hashes, walked
 from udfs.assignors.sticky_claims import first_difference, last_generation, previous_assignment
-from udfs.assignors.sticky_unequal import (
-    NumberedTopics,
-    Ownership,
-    fairer_lists,
-    give,
-    listed_times,
-    number_partitions,
-    rows_of,
-    start,
-)  # fmt: skip
+from udfs.assignors.sticky_unequal import GeneralAssignmentBuilder, NumberedTopics
 
 EQUAL_WAY_SINCE = (2, 5, 1)
 # From here on the cooperative assignor has generations, and what two claim belongs to neither.
@@ -54,11 +45,6 @@ def cooperative_claim(group: Group, member: int) -> Claim:
     data = group.user_data[member]
     has_generation = group.release >= GENERATIONS_SINCE and data is not None
     return Claim(owned, last_generation(data) if has_generation else None)
-
-
-def rows_from(triples: Sequence[tuple[int, int, int]]) -> Rows:
-    members, topics, partitions = np.array(triples, np.int32).reshape(-1, 3).T
-    return Rows(members, topics, partitions)
 
 
 NOTHING = Claim((), None)
@@ -101,25 +87,16 @@ def general(group: Group, claims: Sequence[Claim]) -> Rows:
     held = [*holders]
     in_order = [held[at] for at in walked(hashes_of(held))]
     rows, before_rows = holding_rows(group, in_order, holders)
-    times = listed_times(group)
-    topics = number_partitions(group, sorted(group.known_by_name, key=times.__getitem__))
-    before = dict(
-        zip(numbers_of(topics, before_rows), np.array(ranks(group.walked))[before_rows.members].tolist(), strict=True)
-    )
-    numbers = np.arange(topics.total)
+    builder = GeneralAssignmentBuilder(group, rows)
+    topics, place_of = builder.topics, ranks(group.walked)
+    had = zip(topics.numbers(before_rows).tolist(), before_rows.members.tolist(), strict=True)
+    before = {number: place_of[member] for number, member in had}
+    numbers = None
     if group.release < EQUAL_WAY_SINCE and holders and group.takes[:, group.known].all():
         earlier = [each for each in in_order if len(holders[each]) > 1]
         earlier = [earlier[at] for at in walked(hashes_of(earlier))]
         numbers = from_largest(group, topics, rows, earlier)
-    is_kept = group.takes[group.class_of_member[rows.members], rows.topics]
-    kept = rows.take(is_kept)
-    is_free = np.ones(topics.total, np.bool_)
-    is_free[numbers_of(topics, kept)] = False
-    owned = Ownership(rows, np.zeros(len(rows), np.bool_))
-    state = start(group, topics, owned, is_kept, numbers[is_free[numbers]], is_strange=False)
-    give(state)
-    lists = fairer_lists(group, state, times[topics.order] >= 2, before, not is_kept.all(), numbers)
-    return rows_of(group, topics, kept, state, lists)
+    return builder.build(before, numbers)
 
 
 def holders_by_generation(claims: Sequence[Claim]) -> dict[TopicPartition, dict[int, int]]:
@@ -155,18 +132,13 @@ def holding_rows(
         now.append((group.walked[held[generations[0]]], at, partition))
         if len(generations) > 1:
             before.append((group.walked[held[generations[1]]], at, partition))
-    return rows_from(now), rows_from(before)
-
-
-def numbers_of(topics: NumberedTopics, rows: Rows) -> list[int]:
-    numbers: list[int] = (topics.starts[topics.places[rows.topics]] + rows.partitions).tolist()
-    return numbers
+    return Rows.of_triples(now), Rows.of_triples(before)
 
 
 def from_largest(group: Group, topics: NumberedTopics, rows: Rows, earlier: Sequence[TopicPartition]) -> Positions:
     """The partitions, one at a time from the member that has most left: first those that another had before."""
     left: dict[int, dict[int, None]] = {member: {} for member in range(len(group.members))}
-    for member, number in zip(rows.members.tolist(), numbers_of(topics, rows), strict=True):
+    for member, number in zip(rows.members.tolist(), topics.numbers(rows).tolist(), strict=True):
         left[member][number] = None
     owner = {number: member for member, numbers in left.items() for number in numbers}
     first: dict[int, deque[int]] = {member: deque() for member in left}
@@ -296,7 +268,7 @@ def owned_lists(group: Group, claims: Sequence[Claim]) -> tuple[list[list[Partit
 def listed_rows(
     group: Group, lists: Sequence[Sequence[Partition]], waiting: dict[Partition, int]
 ) -> tuple[Rows, NDArray[np.bool_]]:
-    rows = rows_from([(group.walked[m], *partition) for m, each in enumerate(lists) for partition in each])
+    rows = Rows.of_triples([(group.walked[m], *partition) for m, each in enumerate(lists) for partition in each])
     waits = np.zeros(len(rows), np.bool_)
     starts = np.cumsum([0, *map(len, lists)])
     for partition, member in waiting.items():

@@ -2,7 +2,7 @@
 (AbstractStickyAssignor.java, from 3.0 on)."""
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -153,6 +153,25 @@ def believed(group: Group, claims: Claims) -> Believed:
             else:
                 contested.add(partition)
     return Believed(lists, contested, highest)
+
+
+def unassigned_partitions(
+    partitions: list[Partition], kept: list[Partition], place_of: Mapping[int, int] | Sequence[int]
+) -> list[Partition]:
+    """Kafka walks two sorted lists side by side (getUnassignedPartitions). A partition that its topic does not have, or
+    that two members keep, is never met: every partition that is kept after it counts as unassigned too."""
+    is_kept = set(kept)
+    free = [each for each in partitions if each not in is_kept]
+    if len(free) + len(kept) == len(partitions):
+        return free
+    walk = iter(sorted(kept, key=lambda each: (place_of[each[0]], each[1])))
+    next_kept, free = next(walk, None), []
+    for partition in partitions:
+        if partition == next_kept:
+            next_kept = next(walk, None)
+        else:
+            free.append(partition)
+    return free
 
 
 # -- user data
