@@ -7,13 +7,13 @@ replaced.
 import heapq
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.groups import ABSENT, Assignment, AssignorFailed, Group, Partition, Positions, Rows, within
-from udfs.assignors.java.maps import ranks, string_hashes, topic_partition_hashes, walked
+from udfs.assignors.groups import ABSENT, Assignment, AssignorFailed, Group, Lists, Partition, Positions, Rows
+from udfs.assignors.java.maps import string_hashes, topic_partition_hashes, walked
 from udfs.assignors.sticky_claims import first_difference, last_generation, previous_assignment
 from udfs.assignors.sticky_unequal import GeneralAssignmentBuilder, NumberedTopics
 
@@ -32,32 +32,21 @@ class Claim:
     generation: int | None
 
 
-def sticky_claim(group: Group, member: int) -> Claim:
-    lists, generation = previous_assignment(group.user_data[member])
-    partitions = [(topic, partition) for topic, numbers in lists for partition in numbers]
-    return Claim(partitions, generation)
-
-
-def cooperative_claim(group: Group, member: int) -> Claim:
-    start, end = np.searchsorted(group.owned.members, [member, member + 1])
-    topics, partitions = group.owned.topics[start:end].tolist(), group.owned.partitions[start:end].tolist()
-    owned = [(group.topics[topic], partition) for topic, partition in zip(topics, partitions, strict=True)]
-    data = group.user_data[member]
-    has_generation = group.release >= GENERATIONS_SINCE and data is not None
-    return Claim(owned, last_generation(data) if has_generation else None)
-
-
-NOTHING = Claim((), None)
-
-
 def sticky_before_3(group: Group) -> Assignment:
-    rows, _ = assign(group, [sticky_claim(group, member) for member in group.walked], NOTHING)
+    said = [previous_assignment(group.user_data[member]) for member in group.walked]
+    claims = [Claim([(topic, at) for topic, numbers in lists for at in numbers], said_in) for lists, said_in in said]
+    rows, _ = assign(group, claims, Claim((), None))
     return rows
 
 
 def cooperative_before_3(group: Group) -> tuple[Assignment, NDArray[np.bool_] | None]:
     """With the rows that must wait, if the algorithm shows them."""
-    claims = [cooperative_claim(group, member) for member in group.walked]
+    lists, claims = group.owned.lists(len(group.members)), []
+    for member in group.walked:
+        data = group.user_data[member]
+        has_generation = group.release >= GENERATIONS_SINCE and data is not None
+        owned = [(group.topics[topic], partition) for topic, partition in lists[member]]
+        claims.append(Claim(owned, last_generation(data) if has_generation else None))
     # Its user data cannot be read twice either, but says only the generation.
     return assign(group, claims, None)
 
@@ -86,17 +75,28 @@ def general(group: Group, claims: Sequence[Claim]) -> Rows:
     holders = holders_by_generation(claims)
     held = [*holders]
     in_order = [held[at] for at in walked(hashes_of(held))]
-    rows, before_rows = holding_rows(group, in_order, holders)
+    # Who holds each partition that exists, and who held it in the generation before.
+    now, before = list[tuple[int, int, int]](), dict[Partition, int]()
+    for each in in_order:
+        if (partition := existing(group, each)) is not None:
+            newest, *older = (holders[each][generation] for generation in sorted(holders[each], reverse=True))
+            now.append((group.walked[newest], *partition))
+            if older:
+                before[partition] = older[0]
+    rows = Rows.of_triples(now)
     builder = GeneralAssignmentBuilder(group, rows)
-    topics, place_of = builder.topics, ranks(group.walked)
-    had = zip(topics.numbers(before_rows).tolist(), before_rows.members.tolist(), strict=True)
-    before = {number: place_of[member] for number, member in had}
+    numbers_before = builder.topics.numbers(Rows.of_lists([[*before]])).tolist()
     numbers = None
     if group.release < EQUAL_WAY_SINCE and holders and group.takes[:, group.known].all():
         earlier = [each for each in in_order if len(holders[each]) > 1]
         earlier = [earlier[at] for at in walked(hashes_of(earlier))]
-        numbers = from_largest(group, topics, rows, earlier)
-    return builder.build(before, numbers)
+        numbers = from_largest(group, builder.topics, rows, earlier)
+    return builder.build(dict(zip(numbers_before, before.values(), strict=True)), numbers)
+
+
+def existing(group: Group, partition: TopicPartition) -> Partition | None:
+    topic, number = group.topic_positions.get(partition[0]), partition[1]
+    return (topic, number) if topic is not None and group.known[topic] and 0 <= number < group.counts[topic] else None
 
 
 def holders_by_generation(claims: Sequence[Claim]) -> dict[TopicPartition, dict[int, int]]:
@@ -117,24 +117,6 @@ def hashes_of(partitions: Sequence[TopicPartition]) -> list[int]:
     return topic_partition_hashes(topics, numbers).tolist()  # type: ignore[no-any-return]
 
 
-def holding_rows(
-    group: Group, partitions: Sequence[TopicPartition], holders: dict[TopicPartition, dict[int, int]]
-) -> tuple[Rows, Rows]:
-    """Who holds each partition that exists, and who held it in the generation before."""
-    now: list[tuple[int, int, int]] = []
-    before: list[tuple[int, int, int]] = []
-    for topic, partition in partitions:
-        at = group.topic_positions.get(topic)
-        if at is None or not group.known[at] or not 0 <= partition < group.counts[at]:
-            continue
-        held = holders[topic, partition]
-        generations = sorted(held, reverse=True)
-        now.append((group.walked[held[generations[0]]], at, partition))
-        if len(generations) > 1:
-            before.append((group.walked[held[generations[1]]], at, partition))
-    return Rows.of_triples(now), Rows.of_triples(before)
-
-
 def from_largest(group: Group, topics: NumberedTopics, rows: Rows, earlier: Sequence[TopicPartition]) -> Positions:
     """The partitions, one at a time from the member that has most left: first those that another had before."""
     left: dict[int, dict[int, None]] = {member: {} for member in range(len(group.members))}
@@ -142,11 +124,9 @@ def from_largest(group: Group, topics: NumberedTopics, rows: Rows, earlier: Sequ
         left[member][number] = None
     owner = {number: member for member, numbers in left.items() for number in numbers}
     first: dict[int, deque[int]] = {member: deque() for member in left}
-    for topic, partition in earlier:
-        at = group.topic_positions.get(topic)
-        if at is not None and group.known[at] and 0 <= partition < group.counts[at]:
-            number = int(topics.starts[topics.places[at]]) + partition
-            first[owner[number]].append(number)
+    exist = [partition for each in earlier if (partition := existing(group, each)) is not None]
+    for number in topics.numbers(Rows.of_lists([exist])).tolist():
+        first[owner[number]].append(number)
     heap = [(-len(numbers), -group.member_ranks[member], member) for member, numbers in left.items()]
     heapq.heapify(heap)
     order = []
@@ -159,93 +139,70 @@ def from_largest(group: Group, topics: NumberedTopics, rows: Rows, earlier: Sequ
         del left[member][number]
         order.append(number)
         heapq.heapreplace(heap, (size + 1, rank, member))
-    everywhere = np.concatenate(
-        [topics.starts[topics.places[topic]] + np.arange(group.counts[topic]) for topic in group.topics_walked]
-        or [np.empty(0, np.intp)]
-    )
-    hashes = topic_partition_hashes(
-        np.repeat(np.array(group.topic_codes, np.uint32)[group.topics_walked], group.counts[group.topics_walked]),
-        within(group.counts[group.topics_walked]),
-    )
-    listed = set(order)
-    order += [number for number in everywhere[walked(hashes.tolist())].tolist() if number not in listed]
-    return np.array(order, np.intp)
+    everywhere = [(topic, at) for topic in group.topics_walked for at in range(group.num_partitions[topic])]
+    walk = walked(hashes_of([(group.topics[topic], at) for topic, at in everywhere]))
+    numbers, listed = topics.numbers(Rows.of_lists([everywhere])), set(order)
+    return np.array(order + [number for number in numbers[walk].tolist() if number not in listed], np.intp)
 
 
 # -- equal subscriptions, from 2.5.1 on
 
 
-@dataclass
-class Dealing:
-    """What each member has so far. `revoked`: partitions that their owners lose; `waiting`: who gets a partition that
-    another member must give up first."""
-
-    lists: list[list[Partition]]
-    revoked: frozenset[Partition]
-    waiting: dict[Partition, int] = field(default_factory=dict)
-
-    def give_to(self, member: int, partition: Partition) -> None:
-        self.lists[member].append(partition)
-        if partition in self.revoked:
-            self.waiting[partition] = member
-
-    def fill(self, under: list[int], free: deque[Partition], least: int, at_least: deque[int]) -> None:
-        """One partition each in turns, while there are free ones. Members with enough move to `at_least`."""
-        while under and free:
-            for member in list(under):
-                if not free:
-                    break
-                self.give_to(member, free.popleft())
-                if len(self.lists[member]) == least:
-                    at_least.append(member)
-                    under.remove(member)
-
-    def take_from_largest(self, member: int, at_most: deque[int], least: int) -> None:
-        while len(self.lists[member]) < least:
-            if not at_most:
-                raise AssignorFailed("Some consumers are under capacity but all partitions have been assigned")
-            partition = self.lists[at_most.popleft()].pop(0)
-            self.lists[member].append(partition)
-            self.waiting[partition] = member
-
-
 def equal(group: Group, claims: Sequence[Claim]) -> tuple[Rows, NDArray[np.bool_]]:
-    """Everyone keeps up to the largest quota; those below the least are filled, at last from those at the largest."""
-    owned, contested = owned_lists(group, claims)
-    free = partitions_of(group)
-    least, most = len(free) // len(owned), -(-len(free) // len(owned))
-    dealing = Dealing([each[:most] for each in owned], contested.union(*(each[most:] for each in owned)))
-    kept = {each for numbers in dealing.lists for each in numbers}
-    free = deque(each for each in free if each not in kept)
+    """Everyone keeps up to the largest quota; those below the least are filled, at last from those at the largest. With
+    the rows that another member must give up first."""
+    owned, revoked = owned_lists(group, claims)
+    everything = [(topic, at) for topic in group.known_by_name for at in range(group.num_partitions[topic])]
+    least, most = len(everything) // len(owned), -(-len(everything) // len(owned))
+    lists, revoked = [each[:most] for each in owned], revoked.union(*(each[most:] for each in owned))
+    kept = {each for own in lists for each in own}
+    free = deque(each for each in everything if each not in kept)
+    waiting: dict[Partition, int] = {}
+
+    def give(member: int) -> None:
+        partition = free.popleft()
+        lists[member].append(partition)
+        if partition in revoked:
+            waiting[partition] = member
+
     by_id = [group.member_ranks[member] for member in group.walked]
     under = sorted((m for m, each in enumerate(owned) if len(each) < least), key=by_id.__getitem__)
     rest = [m for m, each in enumerate(owned) if len(each) >= least]
-    at_least = deque(m for m in rest if len(dealing.lists[m]) == least)
-    at_most = deque(m for m in rest if len(dealing.lists[m]) == most)
-    dealing.fill(under, free, least, at_least)
+    at_least = deque(m for m in rest if len(lists[m]) == least)
+    at_most = deque(m for m in rest if len(lists[m]) == most)
+    while under and free:
+        # One partition each in turns.
+        for member in under[: len(free)]:
+            give(member)
+            if len(lists[member]) == least:
+                at_least.append(member)
+                under.remove(member)
     for member in under:
-        dealing.take_from_largest(member, at_most, least)
+        while len(lists[member]) < least:
+            if not at_most:
+                raise AssignorFailed("Some consumers are under capacity but all partitions have been assigned")
+            partition = lists[at_most.popleft()].pop(0)
+            lists[member].append(partition)
+            waiting[partition] = member
         at_least.append(member)
-    for partition in free:
+    while free:
         if not at_least:
             raise AssignorFailed("Some partitions are unassigned but all consumers are at maximum capacity")
-        dealing.give_to(at_least.popleft(), partition)
-    return listed_rows(group, dealing.lists, dealing.waiting)
+        give(at_least.popleft())
+    rows = [(place, partition) for place, own in enumerate(lists) for partition in own]
+    # Of two in one list the first waits.
+    waits = [waiting.get(partition) == place and waiting.pop(partition) == place for place, partition in rows]
+    return Rows.of_triples([(group.walked[place], *partition) for place, partition in rows]), np.array(waits, np.bool_)
 
 
-def partitions_of(group: Group) -> deque[Partition]:
-    """Those of known topics, by name and number."""
-    return deque((topic, at) for topic in group.known_by_name for at in range(group.num_partitions[topic]))
-
-
-def owned_lists(group: Group, claims: Sequence[Claim]) -> tuple[list[list[Partition]], frozenset[Partition]]:
+def owned_lists(group: Group, claims: Sequence[Claim]) -> tuple[Lists, set[Partition]]:
     """What members of the newest generation own, of topics that are known; and what two of them claim."""
     generations = [ABSENT if claim.generation is None else claim.generation for claim in claims]
     # Where all say something below it, nobody is believed.
     newest = max(ABSENT, *generations)
-    lists: list[list[Partition]] = []
+    lists: Lists = []
     owner: dict[Partition, int] = {}
-    contested = set()
+    contested = set[Partition]()
     for place, (claim, generation) in enumerate(zip(claims, generations, strict=True)):
         lists.append([])
         if generation != newest:
@@ -262,16 +219,4 @@ def owned_lists(group: Group, claims: Sequence[Claim]) -> tuple[list[list[Partit
                 contested.add(partition)
                 if partition in lists[owner[partition]]:
                     lists[owner[partition]].remove(partition)
-    return lists, frozenset(contested)
-
-
-def listed_rows(
-    group: Group, lists: Sequence[Sequence[Partition]], waiting: dict[Partition, int]
-) -> tuple[Rows, NDArray[np.bool_]]:
-    rows = Rows.of_triples([(group.walked[m], *partition) for m, each in enumerate(lists) for partition in each])
-    waits = np.zeros(len(rows), np.bool_)
-    starts = np.cumsum([0, *map(len, lists)])
-    for partition, member in waiting.items():
-        if partition in lists[member]:
-            waits[starts[member] + lists[member].index(partition)] = True
-    return rows, waits
+    return lists, contested
