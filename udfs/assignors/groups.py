@@ -322,13 +322,6 @@ def owned_rows(lists: Sequence[Owned], names: dict[str, int]) -> Rows:
     )
 
 
-def within(counts: Numbers) -> Numbers:
-    """0, 1, … for each count, one after the other."""
-    ends = np.cumsum(counts)
-    total = int(ends[-1]) if len(ends) else 0
-    return np.arange(total) - np.repeat(ends - counts, counts)
-
-
 class Audiences:
     """Who subscribes to each topic that the metadata knows, in a given order of members. `classes`: of each member."""
 

@@ -315,18 +315,9 @@ def subscribed_by_bytes(value: Value, fields: Mapping[str, Value], member_id: st
     if beside:
         raise SpecError(f"{value.path}.{beside[0]}: expected either it or {subscription.path}")
     try:
-        by_bytes = read_subscription(subscription.raw_bytes())
+        return read_subscription(subscription.raw_bytes(), member_id, instance_id)
     except Unreadable as error:
         raise SpecError(f"{subscription.path}: {error}, expected a consumer's subscription") from None
-    return Member(
-        member_id=member_id,
-        group_instance_id=instance_id,
-        rack_id=by_bytes.rack_id,
-        subscribed_topics=by_bytes.topics,
-        owned=by_bytes.owned,
-        generation=by_bytes.generation,
-        user_data=by_bytes.user_data,
-    )
 
 
 def read_generation(value: Value) -> int | None:
@@ -382,41 +373,34 @@ def stand_in_id(name: str) -> str:
 
 # -- the subscription of a classic member, from the bytes in its record
 
-PREFIX = struct.Struct(">h")  # the version
+VERSION = struct.Struct(">h")
 
 
 class Unreadable(Exception):
     """Bytes that are no subscription, and why."""
 
 
-@dataclass(frozen=True)
-class Subscription:
-    topics: tuple[str, ...]
-    owned: tuple[tuple[str, tuple[int, ...]], ...]
-    generation: int | None
-    rack_id: str | None
-    user_data: bytes | None
-
-
-def read_subscription(raw: bytes) -> Subscription:
-    if len(raw) < PREFIX.size:
+def read_subscription(raw: bytes, member_id: str = "", instance_id: str | None = None) -> Member:
+    if len(raw) < VERSION.size:
         raise Unreadable(f"{len(raw)} bytes hold no version")
-    (version,) = PREFIX.unpack_from(raw)
+    (version,) = VERSION.unpack_from(raw)
     if version < 0:
         raise Unreadable(f"version {version}")
     # A newer version may only append: it is read as the newest known, its tail left alone, as Kafka's clients do.
     version = min(version, SUBSCRIPTION.highest_version)
     layout = SUBSCRIPTION.shapes_of(version)[0].layout(version)
     try:
-        values, _ = read_message(raw, layout, version, PREFIX.size, is_open_ended=True)
+        values, _ = read_message(raw, layout, version, VERSION.size, is_open_ended=True)
     except Malformed as error:
         raise Unreadable(f"{error.field}: {error.detail}" if error.field else error.detail) from None
     generation = values.get("generation_id", -1)
-    owned = values.get("owned_partitions") or ()
-    return Subscription(
-        tuple(values["topics"]),
-        tuple((each["topic"], tuple(each["partitions"])) for each in owned),
-        generation if generation >= 0 else None,
-        values.get("rack_id") or None,
-        values["user_data"],
+    return Member(
+        member_id=member_id,
+        group_instance_id=instance_id,
+        # Kafka takes an empty rack for none.
+        rack_id=values.get("rack_id") or None,
+        subscribed_topics=tuple(values["topics"]),
+        owned=tuple((each["topic"], tuple(each["partitions"])) for each in values.get("owned_partitions") or ()),
+        generation=generation if generation >= 0 else None,
+        user_data=values["user_data"],
     )

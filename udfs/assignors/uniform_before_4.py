@@ -13,11 +13,11 @@ from udfs.assignors.groups import (
     Assignment,
     AssignorFailed,
     Group,
+    Partition,
     Positions,
     assignment_of,
     empty_target,
     recorded_targets,
-    within,
 )  # fmt: skip
 from udfs.assignors.java.maps import filled, java_sorted, ranks, walked
 
@@ -30,7 +30,7 @@ class Board:
         for place, own in enumerate(group.walked_classes):
             takes[place, group.subscribed[own]] = True
         self.subscribers: list[Positions] = [np.flatnonzero(column) for column in takes.T]
-        self.topics: list[Positions] = [np.flatnonzero(row) for row in takes]
+        self.topics: list[list[int]] = [np.flatnonzero(row).tolist() for row in takes]
         self.most = takes @ group.counts
         self.loads = np.zeros(len(takes), np.int64)
         self.targets = [empty_target(group) for _ in takes]
@@ -70,87 +70,61 @@ class Board:
         return any(partition not in held for partition in rich.tolist())
 
 
-class Moves:
-    """What was moved already. Kafka remembers it so that a move back takes the same partition, but then takes that for
-    a contradiction and fails."""
-
-    def __init__(self) -> None:
-        self.partitions: set[tuple[int, int]] = set()
-        self.ways: set[tuple[int, int, int]] = set()
-
-    def note(self, topic: int, partition: int, owner: int, receiver: int) -> None:
-        if (topic, partition) in self.partitions or (topic, receiver, owner) in self.ways:
-            raise AssignorFailed("a partition would be moved twice")
-        self.partitions.add((topic, partition))
-        self.ways.add((topic, owner, receiver))
-
-
 def uniform_before_4(group: Group) -> Assignment:
     board = Board(group)
-    keep_targets(group, board)
+    for place, before in enumerate(recorded_targets(group)):
+        for topic, partition in before.walk():
+            if topic in board.topics[place]:
+                board.add(place, topic, partition)
     order = partitions_in_order(group, board)
     deal([(topic, partition) for topic, partition in order if board.owners[topic][partition] == NOBODY], board)
     even_out([(topic, partition) for topic, partition in order if len(board.subscribers[topic]) > 1], board)
     return assignment_of(group, [target.walk() for target in board.targets])
 
 
-def keep_targets(group: Group, board: Board) -> None:
-    for place, before in enumerate(recorded_targets(group)):
-        subscribed = set(board.topics[place].tolist())
-        for topic, partition in before.walk():
-            if topic in subscribed:
-                board.add(place, topic, partition)
-
-
-def partitions_in_order(group: Group, board: Board) -> list[tuple[int, int]]:
+def partitions_in_order(group: Group, board: Board) -> list[Partition]:
     """Those of topics with most partitions for each subscriber first, then by number; among equal ones of different
     topics Kafka's set of all partitions decides."""
-    met = dict.fromkeys(topic for own in group.walked_classes for topic in group.subscribed[own])
-    walked_topics = filled(group.topic_ids, met).walk()
-    topics = np.array(walked_topics, np.intp)
-    counts = group.counts[topics]
-    topic, partition = np.repeat(topics, counts), within(counts)
-    codes = np.array([group.topic_ids.hash_code(each) for each in walked_topics], np.uint32)
-    hashes = np.uint32(31) * (np.repeat(codes, counts) + np.uint32(31)) + partition.astype(np.uint32)
-    walk = walked(hashes.tolist())
-    sizes = np.array([len(subscribers) for subscribers in board.subscribers])
-    topic, partition = topic[walk], partition[walk]
-    order = np.lexsort((partition, sizes[topic], -(group.counts[topic] / sizes[topic])))
-    return list(zip(topic[order].tolist(), partition[order].tolist(), strict=True))
+    met = [topic for own in dict.fromkeys(group.walked_classes) for topic in group.subscribed[own]]
+    code, counts = group.topic_ids.hash_code, group.num_partitions
+    everything = [(topic, at) for topic in filled(group.topic_ids, met).walk() for at in range(counts[topic])]
+    walk = walked([31 * (code(topic) + 31) + partition & 0xFFFFFFFF for topic, partition in everything])
+    sizes = [len(subscribers) for subscribers in board.subscribers]
+    return sorted(
+        (everything[at] for at in walk),
+        key=lambda each: (-(counts[each[0]] / sizes[each[0]]), sizes[each[0]], each[1]),
+    )
 
 
-def deal(free: list[tuple[int, int]], board: Board) -> None:
+def deal(free: list[Partition], board: Board) -> None:
     """To the least loaded subscriber that may still take something."""
     heaps: dict[int, list[tuple[int, int, int]]] = {}
     for topic, partition in free:
         if topic not in heaps:
-            heaps[topic] = [
-                (int(board.loads[place]), int(board.ranks[place]), int(place)) for place in board.subscribers[topic]
-            ]
+            places = board.subscribers[topic].tolist()
+            heaps[topic] = [(int(board.loads[place]), int(board.ranks[place]), place) for place in places]
             heapq.heapify(heaps[topic])
-        place = least_loaded(heaps[topic], board)
-        if place is None:
+        heap = heaps[topic]
+        while heap:
+            load, rank, place = heap[0]
+            now = int(board.loads[place])
+            if now >= board.most[place]:
+                heapq.heappop(heap)
+            elif now == load:
+                break
+            else:
+                # Loads only grow meanwhile: an entry that is out of date goes back to its place.
+                heapq.heapreplace(heap, (now, rank, place))
+        else:
             raise AssignorFailed("some partitions are left unassigned")
         board.add(place, topic, partition)
 
 
-def least_loaded(heap: list[tuple[int, int, int]], board: Board) -> int | None:
-    """Loads only grow meanwhile: an entry that is out of date goes back to its place."""
-    while heap:
-        load, rank, place = heap[0]
-        now = int(board.loads[place])
-        if now >= board.most[place]:
-            heapq.heappop(heap)
-        elif now > load:
-            heapq.heapreplace(heap, (now, rank, place))
-        else:
-            return place
-    return None
-
-
-def even_out(order: list[tuple[int, int]], board: Board) -> None:
-    """Lap by lap; a partition that was moved is left out of the laps that follow."""
-    moves = Moves()
+def even_out(order: list[Partition], board: Board) -> None:
+    """Lap by lap; a partition that was moved is left out of the laps that follow. Kafka remembers what was moved so
+    that a move back takes the same partition, but then takes that for a contradiction and fails."""
+    moved = set[Partition]()
+    ways = set[tuple[int, int, int]]()
     was_moved = True
     while was_moved:
         was_moved = is_checked_next = False
@@ -166,7 +140,10 @@ def even_out(order: list[tuple[int, int]], board: Board) -> None:
                 if not len(receivers):
                     raise AssignorFailed("no subscriber may take a partition that another has too many of")
                 receiver = int(receivers[0])
-                moves.note(topic, partition, owner, receiver)
+                if (topic, partition) in moved or (topic, receiver, owner) in ways:
+                    raise AssignorFailed("a partition would be moved twice")
+                moved.add((topic, partition))
+                ways.add((topic, owner, receiver))
                 board.take_from_owner(topic, partition)
                 board.add(receiver, topic, partition)
-        order = [each for each in order if each not in moves.partitions]
+        order = [each for each in order if each not in moved]

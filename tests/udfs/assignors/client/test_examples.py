@@ -8,7 +8,7 @@ import pytest
 
 from tests.builders.assignors.client_cases import sticky_data
 from udfs.assignors.answers import assigned_lists, member_lists
-from udfs.assignors.groups import ABSENT, Group, Rows, within
+from udfs.assignors.groups import ABSENT, Group, Rows
 from udfs.assignors.java.maps import JavaSet, Keys, no_order, string_hashes, topic_partition_hashes, uuid_hash, walked
 from udfs.assignors.questions import read_spec
 from udfs.assignors.sticky import cooperative_sticky
@@ -185,7 +185,3 @@ def test_a_large_group_that_grows_moves_no_more_than_it_must_and_nothing_that_is
     least, extra = divmod(total, before + joined)
     assert kept[:before].sum() == np.minimum(sizes, least).sum() + min(extra, int((sizes > least).sum()))
     assert kept[before:].sum() == 0
-
-
-def test_partitions_are_counted_within_each_topic() -> None:
-    assert within(np.array([2, 0, 3])).tolist() == [0, 1, 0, 1, 2]
