@@ -35,7 +35,7 @@ from udfs.audit.checks.rows import judged
 from udfs.audit.classic_audit import ClassicAudit
 from udfs.audit.modern_audit import ModernAudit
 from udfs.audit.states import PARTS, GroupStates, NewerFormat
-from udfs.audit.upgrades.progress import Upgrades
+from udfs.audit.upgrades import Upgrades
 from udfs.audit.whatif.compare_assignors import what_ifs
 from udfs.log.leader_epochs import LeaderEpochs
 from udfs.topics.partition_codes import TopicCodes

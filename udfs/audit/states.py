@@ -10,9 +10,8 @@ from schemas.words.history import TaskRole
 from udfs.audit.checks.results import Trial
 from udfs.audit.classic.generations import KEPT, Generation
 from udfs.audit.classic.state import Before
+from udfs.audit.migrations import ClassicMemberSummary, ClassicValueSummary, State
 from udfs.audit.modern.group import ModernGroup, Watch
-from udfs.audit.upgrades.member_records import ClassicMemberSummary, ClassicValueSummary
-from udfs.audit.upgrades.progress_state import State
 from udfs.groups.readers.client_libraries import ANY_LIBRARY
 from udfs.groups.readers.modern_values import About, Topics
 from udfs.groups.readers.recorded_lists import ByRole, Partitions, Tasks, partitions_of

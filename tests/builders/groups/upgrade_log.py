@@ -19,7 +19,7 @@ from tests.builders.groups.classic_log import START, at, member
 from tests.builders.groups.stored_states import again
 from udfs.arrays.arrow_schema import table_schema
 from udfs.audit.checks.facts import Facts
-from udfs.audit.upgrades.progress import Upgrade, Upgrades
+from udfs.audit.upgrades import Upgrade, Upgrades
 
 SCHEMAS = {table.name: table_schema(table) for table in SUBJECTS["decoded"] if table.name in COLUMNS}
 CLASSIC, EPOCHS, MEMBERS = "classic_group_metadata", "group_metadata", "group_member_metadata"

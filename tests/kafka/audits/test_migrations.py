@@ -17,7 +17,7 @@ from tests.kafka.lost_groups import with_later_times
 from tests.kafka.migrations import migrations_of
 from tests.runs.ingested import rows
 from udfs.audit.checks.facts import Facts
-from udfs.audit.upgrades.progress import Upgrades
+from udfs.audit.upgrades import Upgrades
 
 pytestmark = pytest.mark.broker
 

@@ -31,7 +31,7 @@ from udfs.audit.checks.facts import Facts
 from udfs.audit.classic_audit import ClassicAudit
 from udfs.audit.modern_audit import ModernAudit
 from udfs.audit.states import NewerFormat
-from udfs.audit.upgrades.progress import Upgrades
+from udfs.audit.upgrades import Upgrades
 from udfs.topics.partition_codes import TopicCodes
 
 FORMER = Path(__file__).with_name("states_of_format_0.json")

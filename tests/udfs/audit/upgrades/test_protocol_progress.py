@@ -22,9 +22,9 @@ from tests.builders.groups.upgrade_log import (
     upgrades_of,
     value,
 )
-from udfs.audit.upgrades import cooperative_migrations
+from udfs.audit import migrations
 
-BACK_WITHIN = cooperative_migrations.BACK_WITHIN // 1000
+BACK_WITHIN = migrations.BACK_WITHIN // 1000
 
 # -- between protocols
 

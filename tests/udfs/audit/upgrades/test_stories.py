@@ -17,7 +17,7 @@ from tests.kafka.capture import capture_of
 from tests.kafka.releases import NEWEST, RELEASES
 from tests.sample.story import Event, checked_in
 from udfs.audit.checks.facts import Facts
-from udfs.audit.upgrades.progress import Upgrade, Upgrades
+from udfs.audit.upgrades import Upgrade, Upgrades
 
 Tables = Mapping[str, pa.Table]
 COOPERATIVE, TO_CONSUMER, TO_CLASSIC = ("eager_to_cooperative", "classic_to_consumer", "consumer_to_classic")

@@ -1,1 +1,0 @@
-"""Progress of groups that change to another assignor or protocol."""
