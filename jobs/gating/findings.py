@@ -11,10 +11,10 @@ from typing import Any
 
 from jobs.command_line.group_choice import GroupChoice
 from jobs.gating.declarations.finding_files import Events, finding_files
-from jobs.gating.declarations.held_rows import with_held_rows
 from jobs.gating.declarations.sql_text import Parameters
 from jobs.gating.declarations.waivers import Waiver, waiver_of
 from jobs.queries.results import QueryResult
+from schemas.sql_files import part
 from schemas.words.gate import FindingKind
 from schemas.words.history import Confidence, Severity
 from udfs.sentences.counts import counted
@@ -147,7 +147,7 @@ def finding_statements(parameters: Parameters, events: Events) -> list[str]:
 def shared_rows(parameters: Parameters) -> dict[str, str]:
     """Texts that several of these statements have."""
     names = ("newest_verdicts", "held_states")
-    return {name: parameters.fill(with_held_rows(f"{{{name}}}"), name) for name in names}
+    return {name: parameters.fill(part(name), name) for name in names}
 
 
 def find(parameters: Parameters, events: Events, choice: Choice, answer: Callable[[str], QueryResult]) -> Findings:

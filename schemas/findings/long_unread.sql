@@ -21,7 +21,7 @@ timed_out AS (
   UNION
   SELECT DISTINCT group_id, since_time FROM group_verdicts WHERE cluster = :cluster AND own_verdict = 'DOWN'
 ),
--- The move before, of the same partition, if it gave it to nobody.
+--- The move before, of the same partition, if it gave it to nobody.
 moves AS (
   SELECT move.*,
     lag(CASE WHEN to_member_id IS NULL THEN move_offset END) OVER of_partition AS taken_offset,

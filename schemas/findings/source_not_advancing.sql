@@ -10,7 +10,7 @@ WITH captured AS (
 counted AS (
   SELECT started_time, explode(ingest_counts) AS counts FROM runs WHERE cluster = :cluster
 ),
--- Offsets partitions of which a run of this time read records after all those that were read before.
+--- Offsets partitions of which a run of this time read records after all those that were read before.
 advanced AS (
   SELECT counts.offsets_partition AS offsets_partition
   FROM counted

@@ -4,8 +4,8 @@ kind. One finding is all rows of a kind with one subject that are one event, or 
 Columns of each: group_id, topic, partition, message, at_time (when the event began; NULL: a condition, which still
 lasts), evidence_partition, evidence_first_offset, evidence_last_offset, confidence, severity (NULL: that of the kind),
 harm (more is worse). Some kinds have columns of OPTIONAL too, named by `AS`. Beside the parameters of all rule files,
-a statement may use `:until_time`, up to which events count. `{held TABLE}` and other names in braces are the texts of
-held_rows.py.
+a statement may use `:until_time`, up to which events count. `{held TABLE}` and other names in braces are parts
+(`schemas/parts`).
 """
 
 import re
@@ -15,12 +15,12 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from jobs.gating.declarations.held_rows import with_held_rows
-from jobs.gating.declarations.rule_files import FINDINGS, shipped_files
+from jobs.gating.declarations.rule_files import FINDINGS, RuleFile, shipped_files
 from jobs.gating.declarations.sql_text import Parameters, time_literal
 from jobs.queries.definitions.dialects import portable_text
-from schemas.views.parts import capped_total
+from schemas.sql_files import part, sql_file
 from schemas.words.gate import FindingKind
+from udfs.groups.history.reading_ends import GROWN_BASIS
 
 # By DuckDB's type. `subject`: of findings without a group, what they are about. `event`: rows with the same one are one
 # event, which began at the first of their times; without it, rows of one time are. `last_time`: when the event was
@@ -110,7 +110,7 @@ SELECT group_id, subject, event_name,
     max(counted_time) AS last_time,
     min(since_time) AS since_time,
     first(before ORDER BY since_time NULLS LAST, place) AS before,
-    {capped_total("messages_waiting")} AS messages_waiting,
+    {part("capped_total", "messages_waiting")} AS messages_waiting,
     min(num_of_whole) AS num_of_whole,
     list(DISTINCT {{'topic': topic, 'topic_id': topic_id, 'partitions': coalesce(partitions, [partition])}})
       AS topic_partitions,
@@ -151,13 +151,12 @@ def is_value(column: str, value: str | None) -> str:
 @cache
 def finding_files() -> tuple[FindingFile, ...]:
     kinds = {kind.value: kind for kind in FindingKind}
-    return tuple(finding_file(kinds[name], file.text) for name, file in shipped_files(FINDINGS, ".sql").items())
+    return tuple(finding_file(kinds[name], file) for name, file in shipped_files(FINDINGS, ".sql").items())
 
 
-def finding_file(kind: FindingKind, text: str) -> FindingFile:
-    lines = text.splitlines()
-    about = " ".join(line.removeprefix("--").strip() for line in lines if line.startswith("--"))
-    sql = "\n".join(line for line in lines if not line.startswith("--")).strip()
-    filled = with_held_rows(sql)
-    has = frozenset(name for name in OPTIONAL if re.search(rf"\bAS {name}\b", filled))
-    return FindingFile(kind, about, filled, has)
+def finding_file(kind: FindingKind, file: RuleFile) -> FindingFile:
+    declared = sql_file(file.text, file.place)
+    # How the basis of the unread time of a new partition begins.
+    sql = declared.filled({"grown": GROWN_BASIS})
+    has = frozenset(name for name in OPTIONAL if re.search(rf"\bAS {name}\b", sql))
+    return FindingFile(kind, " ".join(text for _, text in declared.header), sql, has)

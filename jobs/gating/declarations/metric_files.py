@@ -15,13 +15,14 @@ becomes a count of the failing rows for each rule. The statement that lists thes
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from jobs.gating.declarations.rule_files import METRICS, RuleFile, rule_files
 from jobs.gating.declarations.sql_text import Parameters
 from jobs.output.failure import Failure
+from schemas.sql_files import sql_file
 from schemas.words.exit_codes import ExitCode
 
 SLICE, ALL = "slice", "all"
@@ -65,29 +66,15 @@ def metric_files(config: Path | None) -> dict[str, Metrics]:
 
 
 def parse_metrics(file: RuleFile) -> Metrics:
-    lines = file.text.splitlines()
-    comments = list(entries(line.removeprefix("--") for line in lines if line.startswith("--")))
+    declared = sql_file(file.text, file.place, is_loose=True)
+    comments = [text.strip() for _, text in declared.header]
     about = " ".join(text for text in comments if not ENTRY.fullmatch(text))
     matches = [match for text in comments if (match := ENTRY.fullmatch(text))]
     metrics = {each["name"]: each["text"] for each in matches if not each["rule"]}
     rules = {each["name"]: each["text"] for each in matches if each["rule"]}
-    sql = "\n".join(line for line in lines if not line.startswith("--")).strip().rstrip(";")
+    sql = declared.sql.strip().rstrip(";")
     check(file.place, metrics, rules, sql)
     return Metrics(table=file.name, place=file.place, about=about, metrics=metrics, rules=rules, sql=sql)
-
-
-def entries(comments: Iterator[str]) -> Iterator[str]:
-    """Comments, each with its continuation lines, which are indented."""
-    whole = ""
-    for comment in comments:
-        if whole and comment.startswith("  "):
-            whole += f" {comment.strip()}"
-            continue
-        if whole:
-            yield whole
-        whole = comment.strip()
-    if whole:
-        yield whole
 
 
 def check(place: str, metrics: Mapping[str, str], rules: Mapping[str, str], sql: str) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from jobs.queries.definitions.column_types import duckdb_type
 from jobs.queries.definitions.dialects import text_literal
 from schemas.contract.history_functions import FUNCTIONS, Function
+from schemas.sql_files import part
 from schemas.tables import Column, Type, sql_type
-from schemas.views.parts import NEWEST_PARTITION
 
 TIME = "time"
 TIME_COMMENT = "The time: a TIMESTAMP, text in ISO 8601, or milliseconds since 1970."
@@ -41,7 +41,7 @@ def function_query(function: Function, source: str) -> str:
     """The rows of a source, as far as they are of each group's newest offsets partition, or of each cluster's newest
     time."""
     column, newest = (
-        ("evidence_partition", NEWEST_PARTITION)
+        ("evidence_partition", part("newest_partition"))
         if function.newest is None
         else (function.newest, f"max(held.{function.newest}) OVER (PARTITION BY held.cluster)")
     )

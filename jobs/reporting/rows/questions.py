@@ -11,7 +11,7 @@ from jobs.queries.definitions.views import named_in
 from jobs.queries.results import QueryResult
 from jobs.reporting.rows.listings import Row
 from jobs.warehouses.warehouse import Warehouse
-from schemas.views.parts import SHOWN_RUN, capped_total
+from schemas.sql_files import part
 
 # Queries of the kind ROWS are only shown: a reader can run one to see the rows that a number counts.
 OVERVIEW, GROUPS, REDACTION, ROWS = "overview", "groups", "redaction", "rows"
@@ -30,13 +30,13 @@ MOST_OF_GROUP: Mapping[str, int] = {
     "verdicts": 100,
 }
 # The run whose findings the page shows: all that came later and judged anew was narrowed.
-SHOWN = f"(SELECT {SHOWN_RUN} FROM gate_runs WHERE cluster = {{cluster}})"
+SHOWN = f"(SELECT {part('shown_run')} FROM gate_runs WHERE cluster = {{cluster}})"
 # When it judged the cluster: the page shows how groups stood then. Later than everything if no run has.
 AS_OF = f"""(
     SELECT coalesce(max(as_of_time), TIMESTAMP '9999-12-31 00:00:00+00:00')
     FROM runs WHERE cluster = {{cluster}} AND job = 'gate' AND run_id = {SHOWN}
   )"""
-TOTALS = {"total_lag": capped_total("lag_floor"), "total_consumed": capped_total("messages_consumed")}
+TOTALS = {"total_lag": part("capped_total", "lag_floor"), "total_consumed": part("capped_total", "messages_consumed")}
 PLACE = re.compile(r"\{(\w+)\}")
 ENDING = ".sql"
 

@@ -12,7 +12,7 @@ from deltalake import DeltaTable
 
 from jobs import cli
 from schemas.tables import BESIDE_RUNS, TABLES
-from schemas.views import enumerations
+from schemas.words import enumerations
 from schemas.words.exit_codes import ExitCode
 
 ROOT = Path(__file__).parents[3]

@@ -12,7 +12,7 @@ import pytest
 from jobs.answers.events import timeline
 from schemas.contract.views import VIEWS
 from schemas.tables import TABLES
-from schemas.views import enumerations
+from schemas.words import enumerations
 from schemas.words.assignments import Verdict
 from schemas.words.client_libraries import ClientLibrary
 from schemas.words.history import RebalanceTrigger, StormKind

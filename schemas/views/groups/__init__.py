@@ -1,1 +1,0 @@
-"""Views about groups and their rebalances."""

@@ -1,1 +1,0 @@
-"""Views about committed offsets and lag."""
