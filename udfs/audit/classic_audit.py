@@ -16,7 +16,7 @@ from udfs.audit.checks.facts import ALL_CONFIRMED, ByLog, Confirmation, Facts, U
 from udfs.audit.checks.results import AuditRow, Latest
 from udfs.audit.checks.rows import audit_row
 from udfs.audit.classic.defects import defect_of_generation
-from udfs.audit.classic.generations import Generation, generations_of
+from udfs.audit.classic.generations import Generation, are_alike, are_carried_over, generations_of
 from udfs.audit.classic.partition_counts import MOST_PARTITIONS, Counts, TopicCounts
 from udfs.audit.classic.results import (
     GenerationResult,
@@ -29,8 +29,6 @@ from udfs.audit.classic.results import (
     why_not,
 )
 from udfs.audit.classic.state import Before, latest
-from udfs.audit.classic.steps import are_alike, are_carried_over
-from udfs.audit.classic.values import values_of
 from udfs.audit.classic.variants import (
     TriedVariant,
     answer_of_librdkafka,
@@ -74,11 +72,10 @@ class ClassicAudit:
         with uncollected():
             copied = downgrades(tables)
             for some in slices(rows):
-                values = values_of(some)
-                pairs = zip(values.group_ids, generations_of(values), strict=True)
-                results = self.judge_all(list(pairs), copied)
+                generations = list(generations_of(some))
+                results = self.judge_all(generations, copied)
                 audit_rows += [audit_row(each, self.facts, defect_of_generation) for each in results]
-                for group_id in set(values.group_ids):
+                for group_id in {group_id for group_id, _ in generations}:
                     before = self.now[group_id]
                     self.now[group_id] = None if before is None else before.without_window()
         return audit_rows

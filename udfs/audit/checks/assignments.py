@@ -163,10 +163,6 @@ class RecordedAssignment:
             by_class.setdefault(number, []).append(size)
         return max(max(sizes) - min(sizes) for sizes in by_class.values())
 
-    def is_valid(self, most_owners: int) -> bool:
-        is_wrong = self.num_owned_twice(most_owners) or self.num_nonexistent or self.is_unsubscribed.any()
-        return not is_wrong
-
     def is_level(self, num_withheld: int = 0) -> bool:
         """Whether members' sizes differ by one or less, or will once the withheld partitions are assigned: if all
         members subscribe to the same topics."""
@@ -235,8 +231,6 @@ def check(name: CheckName, faults: Sequence[str]) -> Check:
 
 def valid(recorded: RecordedAssignment, most_owners: int = 1) -> Check:
     """Topics are subscribed, partitions exist, and none has too many owners."""
-    if recorded.is_valid(most_owners):
-        return FINE[CheckName.VALID]
     listed = [each[1:] for each in tuples(recorded.rows)]
     times = Counter(listed)
     is_repeated = np.array([times[each] > most_owners for each in listed], np.bool_)

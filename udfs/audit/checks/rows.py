@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 from schemas.words.assignments import AssignorSource, AuditReason, CheckName, Verdict
 from schemas.words.history import Confidence
 from udfs.audit.checks.assignments import (
+    FINE,
     Check,
     balanced,
     balanced_by_topic,
@@ -31,14 +32,15 @@ def audit_row(result: AnyResult, facts: Facts, defect_of: Callable[[AnyResult, b
     columns = result.columns
     rules = rules_of(columns["group_id"], facts.rules)
     most_owners, recorded = result.most_owners(rules), result.recorded
-    is_sound = recorded.is_valid(most_owners) and not result.unsafe.any()
+    num_owned_twice = recorded.num_owned_twice(most_owners)
+    is_valid = not (num_owned_twice or recorded.num_nonexistent or recorded.is_unsubscribed.any())
     counted: dict[str, Any] = {}
     if result.is_readable:
         unowned = recorded.num_unowned
         counted = {
             "num_partitions": recorded.num_partitions,
             "num_unowned": None if unowned is None else unowned - len(result.withheld),
-            "num_owned_twice": recorded.num_owned_twice(most_owners),
+            "num_owned_twice": num_owned_twice,
             "num_nonexistent": recorded.num_nonexistent,
             "num_idle_members": recorded.num_idle_members,
             "imbalance": recorded.imbalance,
@@ -48,15 +50,16 @@ def audit_row(result: AnyResult, facts: Facts, defect_of: Callable[[AnyResult, b
         **counted,
         verdict=result.verdict,
         reason=result.reason,
-        known_defect=defect_of(result, is_sound),
-        checks=tuple(checks_of(result, facts, rules, most_owners)),
+        known_defect=defect_of(result, is_valid and not result.unsafe.any()),
+        checks=tuple(checks_of(result, facts, rules, None if is_valid else valid(recorded, most_owners))),
     )
 
 
-def checks_of(result: Result, facts: Facts, rules: Sequence[GroupRule], most_owners: int) -> Iterator[Check]:
+def checks_of(result: Result, facts: Facts, rules: Sequence[GroupRule], invalid: Check | None) -> Iterator[Check]:
+    """`invalid`: what is wrong with single partitions; None: nothing is."""
     recorded, withheld = result.recorded, result.withheld
     if result.is_readable:
-        yield valid(recorded, most_owners)
+        yield invalid or FINE[CheckName.VALID]
         yield complete(recorded, withheld)
         if len(withheld):
             names = partition_list(recorded.named(withheld))

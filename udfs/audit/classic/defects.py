@@ -24,7 +24,7 @@ from udfs.audit.checks.facts import ALL_CONFIRMED
 from udfs.audit.classic.generations import Generation
 from udfs.audit.classic.partition_counts import inferred_counts
 from udfs.audit.classic.results import GenerationResult
-from udfs.audit.classic.steps import successors
+from udfs.audit.classic.generations import successors
 from udfs.audit.classic.variants import (
     COOPERATIVE,
     STICKY,

@@ -1,25 +1,26 @@
 """Generations of classic groups: each type 2 value by itself, with members and topics numbered as an assignor orders
-them."""
+them; and each beside the one before: which members are the same, and what they kept."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property, partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from schemas.words.client_libraries import ClientLibrary
-from udfs.assignors.groups import ABSENT, Codes, Numbers, Positions, Rows
+from udfs.assignors.groups import ABSENT, NOBODY, Codes, Numbers, Rows
 from udfs.audit.checks.assignments import RecordedAssignment
 from udfs.audit.checks.facts import Flags
-from udfs.audit.classic.values import NO_VERSION, Listing, Values
-from udfs.groups.readers.client_libraries import ANY_LIBRARY, Libraries, named
+from udfs.audit.checks.results import GONE, are_equal
+from udfs.groups.readers.classic_columns import ClassicColumns
+from udfs.groups.readers.client_libraries import ANY_LIBRARY, Libraries, library_sets, named
 
-# Limits of work at once: cells of a table of values by topics, and rows.
-MOST_CELLS, MOST_ROWS = 1 << 22, 1 << 21
-
-
+# Of a subscription that cannot be read.
+NO_VERSION = -1
 NO_ROWS = Rows(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int32))
 # What later generations and runs need of one.
 KEPT = (
@@ -134,155 +135,151 @@ class Generation:
         return RecordedAssignment(self.members, self.topics, counts, *self.subscriptions, self.assigned)
 
 
-def generations_of(values: Values) -> Iterator[Generation | None]:
-    """One for each value in order; None for tombstones."""
-    for first, last in ranges_of_values(values):
-        yield from generations_in(values, first, last)
+# -- from the log
 
 
-def ranges_of_values(values: Values) -> Iterator[tuple[int, int]]:
-    members = values.starts
-    rows = np.maximum(values.assigned.starts[members], values.owned.starts[members])
-    width = max(1, MOST_CELLS // max(1, len(values.topics)))
-    first = 0
-    while first < len(values):
-        last = int(np.searchsorted(rows, rows[first] + MOST_ROWS))
-        last = max(first + 1, min(last, first + width, len(values)))
-        yield first, last
-        first = last
-
-
-def generations_in(values: Values, first: int, last: int) -> Iterator[Generation | None]:
-    bounds = values.starts[first : last + 1]
-    of_member = np.repeat(np.arange(last - first), np.diff(bounds))
-    members = slice(int(bounds[0]), int(bounds[-1]))
-    columns = (
-        (values.subscribed_starts, values.subscribed),
-        (values.owned.starts, values.owned.topics),
-        (values.assigned.starts, values.assigned.topics),
-    )
-    listings = [member_rows(starts, codes, members, of_member) for starts, codes in columns]
-    cells = np.zeros((last - first, max(1, len(values.topics))), np.bool_)
-    for each in listings:
-        cells[each.of_value, each.codes] = True
-    starts = np.concatenate([[0], np.cumsum(np.count_nonzero(cells, axis=1))])
-    number = np.cumsum(cells).reshape(cells.shape) - 1
-    of_window = [number[each.of_value, each.codes] for each in listings]
-    lower_bounds = np.zeros(int(starts[-1]), np.int64)
-    for at, listing in ((1, values.owned), (2, values.assigned)):
-        np.maximum.at(lower_bounds, of_window[at], listing.partitions[listings[at].rows].astype(np.int64) + 1)
-    local = [
-        (places - starts[each.of_value]).astype(np.int32) for places, each in zip(of_window, listings, strict=True)
-    ]
-    names = [values.topics[code] for code in np.nonzero(cells)[1].tolist()]
-    is_uniform = are_uniform(values, first, last)
-    for at, (start, end) in enumerate(pairwise(bounds.tolist())):
-        if values.is_tombstone[first + at]:
-            yield None
+def generations_of(rows: pa.Table) -> Iterator[tuple[str, Generation | None]]:
+    """From rows of `classic_group_metadata`, in their order, each with its group; None for tombstones."""
+    read = ClassicColumns(rows)
+    places = read.places
+    of_value: Mapping[str, Sequence[Any]] = {
+        "group_id": places.group_ids,
+        "offset": places.offsets,
+        "time": places.times,
+        "batch": places.batches,
+        "protocol_type": [each or "" for each in read.column("protocol_type")],
+        "number": [each or 0 for each in read.column("generation")],
+        "protocol": read.column("protocol"),
+        "leader": read.column("leader"),
+        "state_time": read.state_times,
+    }
+    of_member: Mapping[str, Any] = {
+        "members": read.of_member("member_id"),
+        "instances": read.of_member("group_instance_id"),
+        "client_ids": read.of_member("client_id"),
+        "racks": read.subscription_field("rack_id"),
+        "versions": read.subscribed_number("version", NO_VERSION),
+        # Numbers below 0 are ignored.
+        "generation_ids": np.maximum(read.subscribed_number("generation_id", ABSENT), ABSENT),
+        "user_data": read.subscription_field("user_data"),
+        "is_assignment_read": read.is_assignment_read | read.is_omitted,
+        # The leader's SyncGroup request did not name the member at all.
+        "is_omitted": read.is_omitted,
+        "has_assignment_data": read.has_assigned_data,
+    }
+    partitions = read.claimed_lists, read.assigned_lists
+    # Numbered by name, so that nothing depends on the other names in the window.
+    names = sorted({*read.topics.names, *(name for each in partitions for name in each.names)})
+    numbers = {name: number for number, name in enumerate(names)}
+    lists = [(read.topics.starts, read.topics.names, read.topics.texts)]
+    lists += [(each.starts, each.names, each.topics) for each in partitions]
+    columns = [(starts, np.array([numbers[name] for name in own] or [0], np.int32)[at]) for starts, own, at in lists]
+    # Most logs never need them.
+    libraries = cache(lambda: library_sets(read).leaders)
+    for at, (start, end) in enumerate(pairwise(read.starts.tolist())):
+        if places.are_tombstones[at]:
+            yield places.group_ids[at], None
             continue
-        subscribed, owned, assigned = (
-            rows_between(places, each, start, end) for places, each in zip(local, listings, strict=True)
+        spans = [starts[start : end + 1] for starts, _ in columns]
+        codes = [column[span[0] : span[-1]] for (_, column), span in zip(columns, spans, strict=True)]
+        topics = np.unique(np.concatenate(codes))
+        # Topics are numbered among those of this value.
+        listed, owned, assigned = (np.searchsorted(topics, each).astype(np.int32) for each in codes)
+        rows_of = [
+            Rows(
+                np.repeat(np.arange(end - start, dtype=np.int32), span[1:] - span[:-1]),
+                of_rows,
+                each.partitions[span[0] : span[-1]],
+            )
+            for each, span, of_rows in zip(partitions, spans[1:], (owned, assigned), strict=True)
+        ]
+        lower_bounds = np.zeros(len(topics), np.int64)
+        for each in rows_of:
+            np.maximum.at(lower_bounds, each.topics, each.partitions.astype(np.int64) + 1)
+        class_of_member, topics_of_class = classes(listed, spans[0] - spans[0][0])
+        yield (
+            places.group_ids[at],
+            Generation(
+                **{name: column[at] for name, column in of_value.items()},
+                **{name: column[start:end] for name, column in of_member.items()},
+                topics=[names[code] for code in topics.tolist()],
+                class_of_member=class_of_member,
+                topics_of_class=topics_of_class,
+                owned=rows_of[0],
+                assigned=rows_of[1],
+                lower_bounds=lower_bounds,
+                find_libraries=partial(libraries_at, libraries, at),
+            ),
         )
-        topics = slice(int(starts[at]), int(starts[at + 1]))
-        class_of_member, topics_of_class = classes(values, subscribed, start, end, bool(is_uniform[at]))
-        yield generation(
-            values, first + at, start, end, names[topics], class_of_member, topics_of_class,
-            rows_of(values.owned, owned, start, end), rows_of(values.assigned, assigned, start, end),
-            lower_bounds[topics],
-        )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class MemberRows:
-    """The rows of some members."""
-
-    rows: slice
-    starts: Positions
-    codes: Codes
-    of_value: Positions
+def libraries_at(of_all: Callable[[], Numbers], at: int) -> Libraries:
+    return Libraries(int(of_all()[at]))
 
 
-def member_rows(starts: Positions, codes: Codes, members: slice, of_member: Positions) -> MemberRows:
-    bounds = starts[members.start : members.stop + 1]
-    rows = slice(int(bounds[0]), int(bounds[-1]))
-    return MemberRows(rows, starts, codes[rows], np.repeat(of_member, np.diff(bounds)))
-
-
-def rows_between(codes: Codes, of: MemberRows, start: int, end: int) -> Codes:
-    """The rows of one value's members."""
-    return codes[int(of.starts[start]) - of.rows.start : int(of.starts[end]) - of.rows.start]
-
-
-def rows_of(listing: Listing, topics: Codes, start: int, end: int) -> Rows:
-    bounds = listing.starts[start : end + 1]
-    members = np.repeat(np.arange(end - start, dtype=np.int32), np.diff(bounds))
-    return Rows(members, topics, listing.partitions[int(bounds[0]) : int(bounds[-1])])
-
-
-def are_uniform(values: Values, first: int, last: int) -> Flags:
-    """For each value, whether all its members list the same topics in the same order."""
-    bounds = values.starts[first : last + 1]
-    members = np.arange(int(bounds[0]), int(bounds[-1]))
-    leading = np.repeat(bounds[:-1], np.diff(bounds))
-    starts = values.subscribed_starts
-    sizes = starts[members + 1] - starts[members]
-    same = sizes == starts[leading + 1] - starts[leading]
-    rows = np.arange(int(starts[bounds[0]]), int(starts[bounds[-1]]))
-    beside = rows + np.repeat(starts[leading] - starts[members], sizes)
-    is_same = np.repeat(same, sizes)
-    is_same[is_same] = values.subscribed[beside[is_same]] == values.subscribed[rows[is_same]]
-    is_uniform = np.ones(last - first, np.bool_)
-    of_member = np.repeat(np.arange(last - first), np.diff(bounds))
-    is_uniform[of_member[~same]] = False
-    is_uniform[np.repeat(of_member, sizes)[~is_same]] = False
-    return is_uniform
-
-
-def classes(values: Values, subscribed: Codes, start: int, end: int, is_uniform: bool) -> tuple[Codes, Sequence[Codes]]:
-    bounds = (values.subscribed_starts[start : end + 1] - values.subscribed_starts[start]).tolist()
-    if is_uniform:
-        return np.zeros(end - start, np.int32), [subscribed[: bounds[1]]] if end > start else []
+def classes(listed: Codes, starts: Numbers) -> tuple[Codes, Sequence[Codes]]:
+    """Of members that list the same topics in the same order. Mostly all do."""
+    sizes = starts[1:] - starts[:-1]
+    num_members = len(sizes)
+    if num_members and (sizes == sizes[0]).all():
+        rows = listed.reshape(num_members, sizes[0])
+        if (rows == rows[0]).all():
+            return np.zeros(num_members, np.int32), [rows[0]]
     known: dict[bytes, int] = {}
     topics_of_class: list[Codes] = []
     of_member = []
-    for first, last in pairwise(bounds):
-        listed = subscribed[first:last]
-        number = known.setdefault(listed.tobytes(), len(known))
+    for first, last in pairwise(starts.tolist()):
+        number = known.setdefault(listed[first:last].tobytes(), len(known))
         if number == len(topics_of_class):
-            topics_of_class.append(listed)
+            topics_of_class.append(listed[first:last])
         of_member.append(number)
     return np.array(of_member, np.int32), topics_of_class
 
 
-def generation(
-    values: Values, at: int, start: int, end: int, topics: Sequence[str], class_of_member: Codes,
-    topics_of_class: Sequence[Codes], owned: Rows, assigned: Rows, lower_bounds: Numbers,
-) -> Generation:  # fmt: skip
-    return Generation(
-        group_id=values.group_ids[at],
-        offset=values.offsets[at],
-        time=values.times[at],
-        batch=values.batches[at],
-        protocol_type=values.protocol_types[at] or "",
-        number=values.generations[at] or 0,
-        protocol=values.protocols[at],
-        leader=values.leaders[at],
-        state_time=values.state_times[at],
-        members=values.member_ids[start:end],
-        instances=values.instances[start:end],
-        client_ids=values.client_ids[start:end],
-        racks=values.racks[start:end],
-        versions=values.versions[start:end],
-        generation_ids=values.generation_ids[start:end],
-        user_data=values.user_data[start:end],
-        is_assignment_read=values.is_assignment_read[start:end],
-        is_omitted=values.is_omitted[start:end],
-        has_assignment_data=values.has_assignment_data[start:end],
-        topics=topics,
-        class_of_member=class_of_member,
-        topics_of_class=topics_of_class,
-        owned=owned,
-        assigned=assigned,
-        lower_bounds=lower_bounds,
-        find_libraries=lambda: Libraries(int(values.libraries_of_leaders[at])),
+# -- beside the value before
+
+
+def successors(before: Generation, now: Generation) -> Sequence[int]:
+    """For each member before, its position now, by its id or else its static id; GONE if it left."""
+    if before.members == now.members:
+        return range(len(now.members))
+    places = {member: at for at, member in enumerate(now.members)}
+    statics = {instance: at for at, instance in enumerate(now.instances) if instance is not None}
+    return [
+        places[member] if member in places else statics.get(instance, GONE) if instance is not None else GONE
+        for member, instance in zip(before.members, before.instances, strict=True)
+    ]
+
+
+def owned_before(before: Generation, now: Generation) -> Rows:
+    """What members of the value before had, in the numbers of now; GONE: a member that left. Without topics that are
+    not among those of now."""
+    rows, same = before.assigned, successors(before, now)
+    if not isinstance(same, range):
+        rows = Rows(np.array(same or [GONE], np.int32)[rows.members], rows.topics, rows.partitions)
+    if before.topics != now.topics:
+        places = {name: at for at, name in enumerate(now.topics)}
+        topics = np.array([places.get(name, NOBODY) for name in before.topics] or [NOBODY], np.int32)[rows.topics]
+        rows = Rows(rows.members, topics, rows.partitions).take(topics != NOBODY)
+    return rows
+
+
+def are_carried_over(before: Generation, now: Generation) -> bool:
+    """The same generation with the same lists: a static member came back, and no assignor ran."""
+    if before.number != now.number or len(before.members) != len(now.members):
+        return False
+    same = successors(before, now)
+    if GONE in same or len(set(same)) < len(same):
+        return False
+    rows = owned_before(before, now)
+    is_whole = len(rows) == len(before.assigned)
+    return is_whole and are_equal(rows.take(np.argsort(rows.members, kind="stable")), now.assigned)
+
+
+def are_alike(before: Generation, now: Generation) -> bool:
+    """The same members with the same lists, apart from the generation."""
+    return (
+        list(before.members) == list(now.members)
+        and list(before.topics) == list(now.topics)
+        and are_equal(before.assigned, now.assigned)
     )

@@ -17,11 +17,10 @@ from udfs.assignors.questions import LEADERS
 from udfs.audit.checks.assignments import Racks, RecordedAssignment
 from udfs.audit.checks.facts import UNKNOWN, Confirmation, Facts, GroupRule, proved, proved_numbers
 from udfs.audit.checks.results import NO_PLACES, Balance, Result, checked_numbers, moves
-from udfs.audit.classic.generations import Generation
+from udfs.audit.classic.generations import Generation, owned_before
 from udfs.audit.classic.librdkafka import LibraryVariant
 from udfs.audit.classic.partition_counts import MOST_PARTITIONS, Counts
 from udfs.audit.classic.state import Before
-from udfs.audit.classic.steps import owned_before
 from udfs.audit.classic.variants import COOPERATIVE, STICKY, TriedVariant, Variant, algorithm_of, try_variant
 from udfs.groups.readers.client_libraries import ANY_LIBRARY, NO_LIBRARY
 from udfs.sentences.counts import counted
