@@ -17,7 +17,6 @@ from udfs.audit.checks.results import AuditRow, Latest
 from udfs.audit.checks.rows import audit_row
 from udfs.audit.classic.defects import defect_of_generation
 from udfs.audit.classic.generations import Generation, are_alike, are_carried_over, generations_of
-from udfs.audit.classic.partition_counts import MOST_PARTITIONS, Counts, TopicCounts
 from udfs.audit.classic.results import (
     GenerationResult,
     impossible,
@@ -29,16 +28,7 @@ from udfs.audit.classic.results import (
     why_not,
 )
 from udfs.audit.classic.state import Before, latest
-from udfs.audit.classic.variants import (
-    TriedVariant,
-    answer_of_librdkafka,
-    best,
-    first_variant,
-    group_of,
-    other_variants,
-    try_librdkafka,
-    try_variant,
-)
+from udfs.audit.classic.variants import MOST_PARTITIONS, Counts, TopicCounts, first_variant, search, try_variant
 from udfs.groups.readers.pause_collector import uncollected
 from udfs.groups.readers.record_columns import NO_BATCH, fill_absent, micros, one_piece, shared_texts
 
@@ -89,7 +79,6 @@ class ClassicAudit:
     def judge_all(
         self, some: Sequence[tuple[str, Generation | None]], copied: frozenset[Operation]
     ) -> list[GenerationResult]:
-        first = self.first_answers([generation for _, generation in some if generation is not None])
         results = []
         for group_id, generation in some:
             before = self.before(group_id)
@@ -99,7 +88,7 @@ class ClassicAudit:
                 line = None if before is None else before.line
                 self.now[group_id] = Before(generation, generation.lower_bounds, None, line, None)
             else:
-                one = self.judge(generation, before, first.get(generation.offset), copied)
+                one = self.judge(generation, before, copied)
                 results.append(one)
                 self.now[group_id] = next_before(one, before)
         return results
@@ -109,20 +98,7 @@ class ClassicAudit:
             self.now[group_id] = self.restored.get(group_id)
         return self.now[group_id]
 
-    def first_answers(self, generations: Sequence[Generation]) -> dict[int, TriedVariant]:
-        """The newest release's answers for all generations that can be recomputed, by offset: most generations match
-        it."""
-        by_offset = {}
-        for generation in generations:
-            if why_not(generation) is None:
-                variant = first_variant(generation, self.counts.first(generation))
-                if variant.counts.are_possible:
-                    by_offset[generation.offset] = try_variant(generation, variant)
-        return by_offset
-
-    def judge(
-        self, generation: Generation, before: Before | None, first: TriedVariant | None, copied: frozenset[Operation]
-    ) -> GenerationResult:
+    def judge(self, generation: Generation, before: Before | None, copied: frozenset[Operation]) -> GenerationResult:
         reason, verdict = None, Verdict.CARRIED_OVER
         if (generation.group_id, generation.batch, generation.time) in copied:
             reason = COPIED
@@ -130,11 +106,11 @@ class ClassicAudit:
             reason = CAME_BACK
         else:
             reason, verdict = why_not(generation), Verdict.NOT_RECOMPUTABLE
-        counts = self.counts.first(generation) if first is None else first.variant.counts
+        counts = self.counts.from_snapshots(generation)
         if reason is None and not counts.are_possible:
             reason = impossible(generation, counts)
         if reason is None:
-            return self.recompute(generation, before, first, counts)
+            return self.recompute(generation, before, counts)
         return GenerationResult(
             generation=generation,
             before=before,
@@ -144,33 +120,33 @@ class ClassicAudit:
             confirmation=self.confirmation(generation, before, counts) if counts.are_possible else ALL_CONFIRMED,
         )
 
-    def recompute(
-        self, generation: Generation, before: Before | None, first: TriedVariant | None, counts: Counts
-    ) -> GenerationResult:
-        """`first`: the newest release's answer for these counts, if it was computed."""
+    def recompute(self, generation: Generation, before: Before | None, counts: Counts) -> GenerationResult:
         before_counts = {} if before is None else before.counts_by_topic
         floor = self.counts.floor(generation, before_counts)
         confirm = partial(self.confirmation, generation, before)
-        if first is not None and first.is_same and not are_fewer(counts, floor):
+        # Most generations are those of the newest release.
+        first = try_variant(generation, first_variant(generation, counts))
+        if first.is_same and not are_fewer(counts, floor):
             return result_of(generation, before, first, counts, confirm)
+        line, number = (None, None) if before is None else (before.line, before.generation.number)
         candidates = list(self.counts.candidates(counts, generation, before_counts))
         likely = [each for each in candidates if not are_fewer(each, floor)] or candidates[:1]
-        closest = search(generation, before, first, likely)
+        closest = search(generation, likely, line, number, first)
         if closest.is_same:
             return result_of(generation, before, closest, counts, confirm)
         fewer = [each for each in candidates if all(each is not other for other in likely)]
-        older = search(generation, before, None, fewer) if fewer else None
+        older = search(generation, fewer, line, number) if fewer else None
         if older is None or not older.is_same:
             return result_of(generation, before, closest, counts, confirm)
         shown = confirm(older.variant.counts)
         if shown.confirmed:
             return reproduced(generation, before, older, Verdict.SAME, shown, is_old_view=True)
-        line = f"{old_view(generation, older.variant.counts, floor)}; {shown.why}"
+        why = f"{old_view(generation, older.variant.counts, floor)}; {shown.why}"
         return GenerationResult(
             generation=generation,
             before=before,
             verdict=Verdict.NOT_RECOMPUTABLE,
-            reason=not_confirmed(line),
+            reason=not_confirmed(why),
             counts=counts,
             confirmation=confirm(counts),
         )
@@ -221,24 +197,6 @@ def least_of(generation: Generation, before: Before | None) -> Numbers:
 def are_fewer(counts: Counts, floor: Numbers) -> bool:
     """A topic without partitions was deleted, or is unknown."""
     return bool(((counts.numbers < floor) & (counts.numbers > 0)).any())
-
-
-def search(
-    generation: Generation, before: Before | None, first: TriedVariant | None, candidates: Sequence[Counts]
-) -> TriedVariant:
-    """The first variant that gives the record, in the fixed order; else the closest one."""
-    if first is None or first.variant.counts is not candidates[0]:
-        first = try_variant(generation, first_variant(generation, candidates[0]))
-    group = group_of(generation, first_variant(generation, candidates[0]))
-    line, number = (None, None) if before is None else (before.line, before.generation.number)
-    of_library = () if first.is_same else try_librdkafka(generation, candidates, line)
-    tried = [first, *of_library]
-    for variant in other_variants(group, generation, candidates, line, number):
-        if tried[-1].is_same:
-            break
-        tried.append(try_variant(generation, variant))
-    closest = best(tried)
-    return closest if closest.is_reproduced or not of_library else answer_of_librdkafka(generation, of_library)
 
 
 def slices(rows: pa.Table) -> Iterator[pa.Table]:

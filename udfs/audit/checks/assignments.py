@@ -136,7 +136,7 @@ class RecordedAssignment:
         num_twice = int(np.count_nonzero(self.times_owned > most_owners))
         if self.real_rows is not self.rows:
             # Partitions that do not exist can have several owners too.
-            strange = Counter(each[1:] for each in tuples(self.rows.take(~self.is_real)))
+            strange = Counter(each[1:] for each in self.rows.take(~self.is_real).triples())
             num_twice += sum(times > most_owners for times in strange.values())
         return num_twice
 
@@ -210,10 +210,6 @@ class RecordedAssignment:
         return [(self.topics[topic], each) for topic, each in zip(topics.tolist(), partitions.tolist(), strict=True)]
 
 
-def tuples(rows: Rows) -> list[tuple[int, int, int]]:
-    return list(zip(rows.members.tolist(), rows.topics.tolist(), rows.partitions.tolist(), strict=True))
-
-
 def owners_of(rows: Iterable[tuple[int, int, int]]) -> dict[tuple[int, int], set[int]]:
     """By topic and partition."""
     by_partition: dict[tuple[int, int], set[int]] = {}
@@ -231,7 +227,7 @@ def check(name: CheckName, faults: Sequence[str]) -> Check:
 
 def valid(recorded: RecordedAssignment, most_owners: int = 1) -> Check:
     """Topics are subscribed, partitions exist, and none has too many owners."""
-    listed = [each[1:] for each in tuples(recorded.rows)]
+    listed = [each[1:] for each in recorded.rows.triples()]
     times = Counter(listed)
     is_repeated = np.array([times[each] > most_owners for each in listed], np.bool_)
     faults = (
@@ -283,7 +279,7 @@ def static_once(instances: Sequence[str | None]) -> Check:
 
 def fault(what: str, recorded: RecordedAssignment, chosen: Flags) -> Iterator[str]:
     if chosen.any():
-        names = {(recorded.topics[topic], partition) for _, topic, partition in tuples(recorded.rows.take(chosen))}
+        names = {(recorded.topics[topic], partition) for _, topic, partition in recorded.rows.take(chosen).triples()}
         yield f"{what}: {partition_list(names)}"
 
 
@@ -317,7 +313,7 @@ def co_partitioned(recorded: RecordedAssignment, topics: Sequence[str]) -> Check
     unknown = [name for name in topics if counts[name] == UNKNOWN]
     if len(set(counts.values()) - {UNKNOWN}) > 1:
         return Check(CheckName.CO_PARTITIONED, False, f"the topics {', '.join(topics)} have different partition counts")
-    owners = owners_of(tuples(recorded.rows))
+    owners = owners_of(recorded.rows.triples())
     first, proved, is_any_unproved = topics[0], [], False
     for other in topics[1:]:
         for partition in sorted({each for topic, each in owners if topic in (places[first], places[other])}):
@@ -351,7 +347,7 @@ def rack_local(recorded: RecordedAssignment, member_racks: Sequence[str | None],
     if not any(member_racks):
         return Check(CheckName.RACK_LOCAL, None, "no member names its rack")
     remote, unknown = set(), set()
-    for member, topic, partition in tuples(recorded.rows):
+    for member, topic, partition in recorded.rows.triples():
         name, rack = recorded.topics[topic], member_racks[member]
         of_topic = racks.get(name, ())
         # A snapshot may be older than a partition.

@@ -15,7 +15,7 @@ from schemas.words.history import Confidence
 from schemas.words.records import GroupType
 from udfs.assignors.groups import NOBODY, Numbers, Rows
 from udfs.assignors.questions import Member, Topic
-from udfs.audit.checks.assignments import Check, Racks, RecordedAssignment, owners_of, tuples
+from udfs.audit.checks.assignments import Check, Racks, RecordedAssignment, owners_of
 from udfs.audit.checks.facts import (
     ALL_CONFIRMED,
     UNKNOWN,
@@ -160,8 +160,8 @@ def compare(members: Sequence[str], topics: Sequence[str], recorded: Rows, expec
     recorded, expected = by_member(recorded), by_member(expected)
     if are_equal(recorded, expected) or are_equal(recorded, by_member(group_by_topic(expected))):
         return Comparison(Verdict.SAME)
-    listed = tuples(recorded)
-    ours, theirs = set(listed), set(tuples(expected))
+    listed = recorded.triples()
+    ours, theirs = set(listed), set(expected.triples())
     if len(recorded) == len(expected) and ours == theirs:
         return Comparison(Verdict.SAME_MEMBERS_OTHER_ORDER)
     # Partitions with other owners, and those that a member's list names twice.

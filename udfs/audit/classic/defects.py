@@ -21,10 +21,8 @@ from udfs.assignors.questions import NEWEST_RELEASE, Release
 from udfs.assignors.sticky_claims import Claims, cooperative_claims, last_generation, sticky_claims
 from udfs.audit.checks.assignments import RecordedAssignment
 from udfs.audit.checks.facts import ALL_CONFIRMED
-from udfs.audit.classic.generations import Generation
-from udfs.audit.classic.partition_counts import inferred_counts
+from udfs.audit.classic.generations import Generation, successors
 from udfs.audit.classic.results import GenerationResult
-from udfs.audit.classic.generations import successors
 from udfs.audit.classic.variants import (
     COOPERATIVE,
     STICKY,
@@ -32,6 +30,7 @@ from udfs.audit.classic.variants import (
     TriedVariant,
     Variant,
     group_of,
+    inferred_counts,
     lines_of,
     try_variant,
 )

@@ -18,10 +18,18 @@ from udfs.audit.checks.assignments import Racks, RecordedAssignment
 from udfs.audit.checks.facts import UNKNOWN, Confirmation, Facts, GroupRule, proved, proved_numbers
 from udfs.audit.checks.results import NO_PLACES, Balance, Result, checked_numbers, moves
 from udfs.audit.classic.generations import Generation, owned_before
-from udfs.audit.classic.librdkafka import LibraryVariant
-from udfs.audit.classic.partition_counts import MOST_PARTITIONS, Counts
 from udfs.audit.classic.state import Before
-from udfs.audit.classic.variants import COOPERATIVE, STICKY, TriedVariant, Variant, algorithm_of, try_variant
+from udfs.audit.classic.variants import (
+    COOPERATIVE,
+    MOST_PARTITIONS,
+    STICKY,
+    Counts,
+    LibraryVariant,
+    TriedVariant,
+    Variant,
+    algorithm_of,
+    try_variant,
+)
 from udfs.groups.readers.client_libraries import ANY_LIBRARY, NO_LIBRARY
 from udfs.sentences.counts import counted
 from udfs.sentences.name_lists import list_names
