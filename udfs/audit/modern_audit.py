@@ -163,10 +163,10 @@ def trial_of(group: ModernGroup, answer: Answer, facts: Facts) -> Trial:
 
 def newest_of(answer: Answer, record: Record, evidence: int) -> Newest:
     question = answer.question
-    source = None if question is None else question.subscribed.source
+    source = None if question is None else question.metadata.source
     if answer.confirmation.why is not None and not answer.is_reproduced:
         source = PartitionCountsSource.INFERRED
-    topics = () if question is None else question.subscribed.topics
+    topics = () if question is None else question.metadata.topics
     return Newest(
         assignment_offset=record.offset,
         record_time=record.time,

@@ -48,7 +48,7 @@ def needless_moves(of: TargetFacts) -> bool:
     if mended is None or np.array_equal(keys(question, mended), keys(question, expected)):
         return False
     before, recorded, now = (
-        owners_by_place(rows, question.counts) for rows in (question.before, question.recorded, mended)
+        owners_by_place(rows, question.counts) for rows in (question.owned, question.recorded, mended)
     )
     return moves_made(before, recorded) > moves_made(before, now)
 
@@ -71,7 +71,7 @@ def sticky_range(of: TargetFacts) -> bool:
         if 0 <= partition < counts[topic]:
             owners[topic][partition] = member
     of_count: dict[int, dict[int, int]] = {}
-    subscribed = range(len(question.subscribed.topics))
+    subscribed = range(len(question.metadata.topics))
     return any(of_count.setdefault(counts[topic], owners[topic]) != owners[topic] for topic in subscribed)
 
 
@@ -79,7 +79,7 @@ def uneven_load(of: TargetFacts) -> bool:
     """With unequal subscriptions, before 4.0, members' numbers differ by more than the later form leaves."""
     if of.algorithm != Algorithm.HETEROGENEOUS or not of.is_old or (mended := later_form(of)) is None:
         return False
-    num_members = len(of.question.inputs.members)
+    num_members = len(of.question.members)
     recorded, later = (
         int(np.ptp(np.bincount(rows.members, minlength=num_members))) for rows in (of.question.recorded, mended)
     )
@@ -118,7 +118,7 @@ def copied_the_generation_before(of: UpgradeFacts) -> bool:
     """A member that joined since has nothing, although another one has several partitions of a topic that it subscribes
     to: no assignor of Kafka ends so."""
     question = of.question
-    if of.joined in question.inputs.members or any(record.type == EPOCH_TYPE for record in of.after):
+    if of.joined in question.members or any(record.type == EPOCH_TYPE for record in of.after):
         return False
     has_something = set(question.recorded.members.tolist())
     shared = {topic for (topic, _), size in sizes(question.recorded).items() if size > 1}

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from schemas.words.assignments import Algorithm, PartitionCountsSource
 from schemas.words.history import TaskRole
 from schemas.words.records import GroupType
-from udfs.assignors.groups import Codes, Group, Numbers, Positions, Rows, each_once
+from udfs.assignors.groups import Group, Positions, Rows, each_once
 from udfs.assignors.java.maps import JavaSet, Keys, no_order, string_hashes, timeline_walked, walked
 from udfs.assignors.questions import Member, Owned, Release, Topic
 from udfs.audit.checks.assignments import RecordedAssignment
 from udfs.audit.checks.facts import UNKNOWN, ByLog, Confirmation, Facts, UsedTopic, confirmation
 from udfs.audit.checks.results import GONE, Latest
-from udfs.audit.modern.group import Inputs, ModernGroup
+from udfs.audit.modern.group import ModernGroup
 from udfs.groups.readers.modern_values import About
 from udfs.groups.readers.recorded_lists import Partitions, Tasks, join_lists, partitions_of
 from udfs.topics.ids import bits_of
@@ -58,13 +58,18 @@ class MemberInputs:
     before: tuple[Partitions, ...]
     after: tuple[Partitions, ...]
     written: tuple[str, ...]
-    is_mixed: bool
     # Places of members that have left since the inputs were copied: what an assignor gives them is not written.
     gone: frozenset[int] = frozenset()
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(chain.from_iterable(dict.fromkeys(self.subscriptions))))
+
+    @cached_property
+    def is_mixed(self) -> bool:
+        """Some members subscribe by a pattern, and not all by the same."""
+        patterns = {about.regex for about in self.abouts}
+        return patterns != {None} and (len(patterns) > 1 or any(about.topics for about in self.abouts))
 
     @cached_property
     def algorithm(self) -> Algorithm:
@@ -91,7 +96,6 @@ def member_inputs(
         before=tuple(partitions_of(before.get(each, {})) for each in members),
         after=tuple(partitions_of(group.targets.get(each, {})) for each in members),
         written=tuple(each for each in written if each in known),
-        is_mixed=are_mixed(ordered),
     )
 
 
@@ -99,11 +103,6 @@ def subscription(group: ModernGroup, about: About) -> tuple[str, ...]:
     """A pattern that is not resolved yet matches nothing."""
     matched = () if about.regex is None else group.patterns.get(about.regex, ())
     return tuple(dict.fromkeys((*(about.topics or ()), *matched)))
-
-
-def are_mixed(abouts: Sequence[About]) -> bool:
-    patterns = {about.regex for about in abouts}
-    return patterns != {None} and (len(patterns) > 1 or any(about.topics for about in abouts))
 
 
 def member_order(group: ModernGroup, members: Sequence[str], written: Sequence[str]) -> list[str]:
@@ -153,46 +152,30 @@ def is_as_written(order: Positions, inputs: MemberInputs) -> bool:
     return positions == sorted(positions)
 
 
-@dataclass(frozen=True)
-class Question:
+@dataclass(frozen=True, kw_only=True)
+class Question(Group):
     """`topics`: the subscribed ones, then those that only targets of this epoch or the previous one have."""
 
     inputs: MemberInputs
-    subscribed: SubscribedTopics
-    # Of the subscribed topics.
+    # Of the subscribed topics, and what confirms it.
+    metadata: SubscribedTopics
     confirmation: Confirmation
-    topics: tuple[str, ...]
-    counts: Numbers
-    ids: Sequence[tuple[int, int]]
-    class_of_member: Codes
-    topics_of_class: Sequence[Codes]
-    before: Rows
     recorded: Rows
     # Targets of the previous epoch; members that left since then are GONE.
     base: Rows
-    assignable: Rows | None = None
 
-    def group(self, release: Release, jdk: int, order: Positions | None = None) -> Group:
-        places = range(len(self.inputs.members)) if order is None else order.tolist()
-        before = self.before
-        if order is not None:
-            place = np.empty(len(order), np.int32)
-            place[order] = np.arange(len(order), dtype=np.int32)
-            moved = Rows(place[before.members], before.topics, before.partitions)
-            before = moved.take(np.argsort(moved.members, kind="stable"))
-        return Group(
-            members=[self.inputs.members[at] for at in places],
-            instances=[self.inputs.abouts[at].group_instance_id for at in places],
-            topics=self.topics,
-            counts=self.counts,
-            ids=self.ids,
-            class_of_member=self.class_of_member[list(places)],
-            topics_of_class=self.topics_of_class,
-            owned=before,
-            assignable=self.assignable,
-            is_mixed=self.inputs.is_mixed,
-            release=release,
-            jdk=jdk,
+    def asked(self, release: Release, jdk: int, order: Positions | None = None) -> Group:
+        """`order`: of the members, if not theirs."""
+        group = replace(self, release=release, jdk=jdk)
+        if order is None:
+            return group
+        owned = replace(self.owned, members=np.argsort(order).astype(np.int32)[self.owned.members])
+        return replace(
+            group,
+            members=[self.members[at] for at in order.tolist()],
+            instances=[self.instances[at] for at in order.tolist()],
+            class_of_member=self.class_of_member[order],
+            owned=owned.take(np.argsort(owned.members, kind="stable")),
         )
 
 
@@ -218,38 +201,37 @@ def question_of(
     classes = {listed: number for number, listed in enumerate(dict.fromkeys(inputs.subscriptions))}
     counts = np.zeros(len(labels), np.int64)
     counts[: len(subscribed.topics)] = [topic.partitions for topic in subscribed.topics]
-    recorded, had = rows_of(inputs.after, of_code), each_once(rows_of(inputs.before, of_code))
+    recorded, owned = rows_of(inputs.after, of_code), each_once(rows_of(inputs.before, of_code))
     least = np.zeros(len(labels), np.int64)
-    for rows in (recorded, had):
+    for rows in (recorded, owned):
         np.maximum.at(least, rows.topics, rows.partitions.astype(np.int64) + 1)
     used = (UsedTopic(each.name, each.partitions, int(least[at])) for at, each in enumerate(subscribed.topics))
+    places = {member_id: place for place, member_id in enumerate(inputs.members)}
     return Question(
-        inputs=inputs,
-        subscribed=subscribed,
-        confirmation=confirmation(subscribed.by_log, used, time, facts),
+        members=inputs.members,
+        instances=[about.group_instance_id for about in inputs.abouts],
         topics=tuple(labels),
         counts=counts,
         ids=[(0, 0) if each is None else bits_of(each) for each in ids],
         class_of_member=np.array([classes[listed] for listed in inputs.subscriptions], np.int32),
         topics_of_class=[np.array([numbers[name] for name in listed], np.int32) for listed in classes],
-        before=had,
-        recorded=recorded,
-        base=base_rows(inputs, previous, of_code),
+        owned=owned,
         assignable=assignable_rows(group, numbers),
+        is_mixed=inputs.is_mixed,
+        inputs=inputs,
+        metadata=subscribed,
+        confirmation=confirmation(subscribed.by_log, used, time, facts),
+        recorded=recorded,
+        base=rows_of(list(previous.values()), of_code, [places.get(member_id, GONE) for member_id in previous]),
     )
 
 
-def rows_of(held: Sequence[Partitions], of_code: NDArray[np.int64]) -> Rows:
+def rows_of(held: Sequence[Partitions], of_code: NDArray[np.int64], places: Sequence[int] | None = None) -> Rows:
+    """`places`: of the members that have them, if they are not one after the other."""
     together = join_lists(held)
-    members = np.repeat(np.arange(len(held), dtype=np.int32), [len(each) for each in held])
-    return Rows(members, of_code[together.topics].astype(np.int32), together.partitions)
-
-
-def base_rows(inputs: MemberInputs, base: Mapping[str, Partitions], of_code: NDArray[np.int64]) -> Rows:
-    places = {member_id: place for place, member_id in enumerate(inputs.members)}
-    rows = rows_of(list(base.values()), of_code)
-    places_now = np.array([places.get(member_id, GONE) for member_id in base], np.int32)
-    return Rows(places_now[rows.members], rows.topics, rows.partitions)
+    members = np.array(range(len(held)) if places is None else places, np.int32)
+    of_rows = np.repeat(members, [len(each) for each in held])
+    return Rows(of_rows, of_code[together.topics].astype(np.int32), together.partitions)
 
 
 def assignable_rows(group: ModernGroup, numbers: Mapping[str, int]) -> Rows | None:
@@ -287,35 +269,23 @@ class Earlier(NamedTuple):
 def earlier_inputs(group: ModernGroup, epoch: int) -> Iterator[Earlier]:
     """Of the epochs since the previous target up to this one, newest first; only those that may have given it. Raises
     `Unanswerable` where a subscription is missing."""
+    now = group.epoch, group.abouts, group.metadata_hash, group.targets_before()
     for was in reversed(group.inputs):
-        if was.epoch > epoch or not was.members or is_as_now(group, was):
+        if was.epoch > epoch or not was.members or (was.epoch, was.members, was.metadata_hash, was.targets) == now:
             continue
         heirs = group.heirs_of(was)
-        known = {*heirs.values()}
-        late = (partitions_of(group.targets.get(each, {})) for each in group.members if each not in known)
+        former = {heir: each for each, heir in heirs.items()}
+        late = (partitions_of(group.targets.get(each, {})) for each in group.members if each not in former)
         # Every member with a target of this epoch was there; others only have what they joined with: nothing.
-        if known.issuperset(group.operation.replaced) and not any(map(len, late)):
-            yield earlier(group, was, heirs)
-
-
-def is_as_now(group: ModernGroup, was: Inputs) -> bool:
-    return (
-        was.epoch == group.epoch
-        and was.members == group.abouts
-        and was.metadata_hash == group.metadata_hash
-        and was.targets == group.targets_before()
-    )
-
-
-def earlier(group: ModernGroup, was: Inputs, heirs: Mapping[str, str]) -> Earlier:
-    past = group.as_it_was(was)
-    former = {heir: each for each, heir in heirs.items()}
-    known = member_inputs(past, was.members, tuple(former[each] for each in group.operation.replaced))
-    after = tuple(partitions_of(group.targets.get(heirs.get(each, ""), {})) for each in known.members)
-    gone = frozenset(place for place, each in enumerate(known.members) if each not in heirs)
-    inputs = replace(known, after=after, gone=gone)
-    both = tuple(join_lists(each) for each in zip(inputs.after, inputs.before, strict=True))
-    return Earlier(was.epoch, past, inputs, heirs, replace(inputs, after=both))
+        if not former.keys() >= group.operation.replaced.keys() or any(map(len, late)):
+            continue
+        past = group.as_it_was(was)
+        known = member_inputs(past, was.members, tuple(former[each] for each in group.operation.replaced))
+        after = tuple(partitions_of(group.targets.get(heirs.get(each, ""), {})) for each in known.members)
+        gone = frozenset(place for place, each in enumerate(known.members) if each not in heirs)
+        both = tuple(join_lists(each) for each in zip(after, known.before, strict=True))
+        inputs = replace(known, after=after, gone=gone)
+        yield Earlier(was.epoch, past, inputs, heirs, replace(inputs, after=both))
 
 
 def recorded_targets(group: ModernGroup, codes: TopicCodes) -> RecordedAssignment:

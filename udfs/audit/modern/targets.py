@@ -143,7 +143,7 @@ def closest(
         is_more = best is None or (best.question.confirmation.why is not None and question.confirmation.why is None)
         if is_more or now.is_reproduced:
             best = now
-        if now.is_reproduced or question.subscribed.is_sure:
+        if now.is_reproduced or question.metadata.is_sure:
             break
     return best
 
@@ -203,9 +203,9 @@ def for_present_members(best: Outcome, heirs: Mapping[str, str], question: Quest
     expected = best.expected
     if expected is None:
         return None
-    members = {member_id: place for place, member_id in enumerate(question.inputs.members)}
+    members = {member_id: place for place, member_id in enumerate(question.members)}
     topics = {name: place for place, name in enumerate(question.topics)}
-    place_of = [members.get(heirs.get(each, ""), GONE) for each in best.question.inputs.members]
+    place_of = [members.get(heirs.get(each, ""), GONE) for each in best.question.members]
     topic_of = [topics.get(name, GONE) for name in best.question.topics]
     of_members = np.array(place_of, np.int32)[expected.members]
     of_topics = np.array(topic_of, np.int32)[expected.topics]
@@ -235,7 +235,7 @@ class TargetResult(Result):
         if question is None:
             assert answer.recorded is not None
             return answer.recorded
-        is_subscribed = np.arange(len(question.counts)) < len(question.subscribed.topics)
+        is_subscribed = np.arange(len(question.counts)) < len(question.metadata.topics)
         # For topics without subscribers: whether they exist was not checked.
         counts = checked_numbers(
             question.topics, np.where(is_subscribed, question.counts, UNKNOWN), question.recorded, is_subscribed,
@@ -245,7 +245,7 @@ class TargetResult(Result):
             # Partitions that the share state does not have yet have no owner.
             counts = np.minimum(counts, np.bincount(question.assignable.topics, minlength=len(counts)))
         return RecordedAssignment(
-            members=question.inputs.members,
+            members=question.members,
             topics=question.topics,
             counts=counts,
             class_of_member=question.class_of_member,
@@ -262,8 +262,8 @@ class TargetResult(Result):
             made, needed = moves(question.base, self.recorded, question.counts)
         source = None
         # Also None if the numbers are not confirmed and the targets do not match them.
-        if question is not None and (self.recorded.counts[: len(question.subscribed.topics)] != UNKNOWN).all():
-            source = question.subscribed.source
+        if question is not None and (self.recorded.counts[: len(question.metadata.topics)] != UNKNOWN).all():
+            source = question.metadata.source
         variant = None
         if answer.outcome is not None and self.verdict != Verdict.NOT_RECOMPUTABLE:
             variant = answer.outcome.variant_text
@@ -302,7 +302,7 @@ class TargetResult(Result):
     def instances(self) -> Sequence[str | None] | None:
         if self.answer.question is None or self.group_type == GroupType.SHARE:
             return None
-        return [about.group_instance_id for about in self.answer.question.inputs.abouts]
+        return self.answer.question.instances
 
     def most_owners(self, rules: Sequence[GroupRule]) -> int:
         return max(1, len(self.recorded.members)) if self.group_type == GroupType.SHARE else 1
@@ -333,7 +333,7 @@ def is_telling(question: Question) -> bool:
     for number, listed in zip(members_of_class.tolist(), question.topics_of_class, strict=True):
         subscribers[listed] += number
     are_shared = bool(((subscribers > 1) & (question.counts > 0)).any())
-    return are_shared and not np.array_equal(keys(question, question.recorded), keys(question, question.before))
+    return are_shared and not np.array_equal(keys(question, question.recorded), keys(question, question.owned))
 
 
 def verdict_of(
@@ -351,20 +351,18 @@ def verdict_of(
         return proved(outcome.verdict, answer.proof), reason, Comparison(outcome.verdict)
     if outcome.verdict == Verdict.NOT_RECOMPUTABLE:
         return outcome.verdict, outcome.why, None
-    if (reason := missing or why_not_proved(answer, question)) is not None:
+    # Why a difference does not prove a defect.
+    reason = missing
+    if reason is None and question.metadata.is_mixed_up and len(question.topics_of_class) > 1:
+        reason = "no record shows which topic has which id"
+    elif reason is None and answer.confirmation.why is not None and not answer.is_of_earlier:
+        reason = f"no record or snapshot confirms the inputs: {answer.confirmation.why}"
+    reason = reason or answer.why_earlier
+    if reason is not None:
         return Verdict.NOT_RECOMPUTABLE, reason, None
     if outcome.expected is None:
         return outcome.verdict, f"{outcome.variant.assignor} fails: {outcome.why}", None
-    compared = compare(question.inputs.members, question.topics, question.recorded, outcome.expected)
+    compared = compare(question.members, question.topics, question.recorded, outcome.expected)
     number = compared.num_different
     others = "1 partition has another owner" if number == 1 else f"{number:,} partitions have other owners"
     return Verdict.DRIFT, f"{others} than {outcome.variant.assignor} gives", compared
-
-
-def why_not_proved(answer: Answer, question: Question) -> str | None:
-    """Why a difference does not prove a defect."""
-    if question.subscribed.is_mixed_up and len(question.topics_of_class) > 1:
-        return "no record shows which topic has which id"
-    if answer.confirmation.why is not None and not answer.is_of_earlier:
-        return f"no record or snapshot confirms the inputs: {answer.confirmation.why}"
-    return answer.why_earlier

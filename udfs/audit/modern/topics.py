@@ -84,30 +84,23 @@ def questions_to_ask(
 ) -> Iterator[Question]:  # fmt: skip
     """With the most likely topics first. `time`: of the target's record. `shown`: what shows the topics, if not the
     inputs themselves."""
-    for subscribed in topics_to_try(group, shown or inputs, metadata_hash, time, codes, facts):
-        yield question_of(group, inputs, subscribed, time, codes, facts)
-
-
-def topics_to_try(
-    group: ModernGroup, inputs: MemberInputs, metadata_hash: int | None, time: int | None, codes: TopicCodes,
-    facts: Facts,
-) -> Iterator[SubscribedTopics]:  # fmt: skip
-    partitions = join_lists((*inputs.after, *inputs.before)).partitions
+    shown = shown or inputs
+    partitions = join_lists((*shown.after, *shown.before)).partitions
     most = min(MOST_INFERRED, most_believed(len(partitions)))
     if len(partitions) and (partitions.min() < 0 or partitions.max() > most):
         raise Unanswerable("a target has a partition that no topic has")
-    key = (metadata_hash, inputs.names)
+    key = (metadata_hash, shown.names)
     if group.confirmed is not None and group.confirmed[0] == key:
-        yield group.confirmed[1]
+        yield question_of(group, inputs, group.confirmed[1], time, codes, facts)
         return
-    for subscribed in findings(group, metadata_hash, seen_of(group, inputs, codes, time), facts):
+    for subscribed in findings(group, metadata_hash, seen_of(group, shown, codes, time), facts):
         if any(topic.partitions < 0 for topic in subscribed.topics):
             raise Unanswerable("a record gives a topic fewer than 0 partitions")
         if sum(topic.partitions for topic in subscribed.topics) > MOST_PARTITIONS:
             raise Unanswerable("more partitions than a cluster has")
         if subscribed.source == PartitionCountsSource.METADATA_HASH:
             group.confirmed = key, subscribed
-        yield subscribed
+        yield question_of(group, inputs, subscribed, time, codes, facts)
 
 
 def seen_of(group: ModernGroup, inputs: MemberInputs, codes: TopicCodes, time: int | None) -> Seen:

@@ -98,7 +98,7 @@ def recompute(question: Question, tries: Iterator[Variant]) -> Outcome:
     rank = -2
     unknown: str | None = None
     wanted = keys(question, question.recorded)
-    size = len(question.inputs.members) + len(question.recorded)
+    size = len(question.members) + len(question.recorded)
     for variant in islice(tries, max(LEAST_TRIED, MOST_WORK // max(1, size))):
         try:
             outcome, new_rank = attempt(question, variant, wanted)
@@ -140,14 +140,14 @@ def gives_far_more(question: Question, variant: Variant) -> bool:
     only fill the memory."""
     if variant.assignor != "simple" or variant.release >= HASHES_SINCE:
         return False
-    num_given = len(question.inputs.members) * int(question.counts.sum())
+    num_given = len(question.members) * int(question.counts.sum())
     return num_given > max(MOST_WORK, FAR_MORE * len(question.recorded))
 
 
 def answer(question: Question, variant: Variant) -> Rows:
     """Rows in the question's own order of members."""
     protocol = GroupProtocol.SHARE if variant.assignor == "simple" else GroupProtocol.CONSUMER
-    rows = ASSIGNORS[protocol, variant.assignor].assign(question.group(variant.release, variant.jdk, variant.order))
+    rows = ASSIGNORS[protocol, variant.assignor].assign(question.asked(variant.release, variant.jdk, variant.order))
     if variant.order is None:
         return rows
     return Rows(variant.order[rows.members].astype(np.int32), rows.topics, rows.partitions)
@@ -163,7 +163,7 @@ def keys(question: Question, rows: Rows) -> Numbers:
 def is_as_listed(question: Question, expected: Rows) -> bool:
     """For members with a record of this epoch; the records of the others are from earlier epochs."""
     written = set(question.inputs.written)
-    is_written = np.array([each in written for each in question.inputs.members], np.bool_)
+    is_written = np.array([each in written for each in question.members], np.bool_)
     ours = question.recorded.take(is_written[question.recorded.members])
     theirs = by_member(group_by_topic(expected))
     theirs = theirs.take(is_written[theirs.members])
