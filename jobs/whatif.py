@@ -42,14 +42,18 @@ from udfs.audit.checks.results import Latest
 from udfs.audit.classic.state import latest as latest_of_classic
 from udfs.audit.modern.questions import latest_of_group
 from udfs.audit.states import GroupStates, NewerFormat
-from udfs.audit.whatif.answers import WhatIfAnswer, answers
-from udfs.audit.whatif.changes import GroupChange, WrongChange, apply_change, assumptions
-from udfs.audit.whatif.compare_assignors import ALL_CHOICES, EAGER
-from udfs.audit.whatif.costs import Lists, Move, best, moves_between, num_moved, num_stopped, reasons
-from udfs.audit.whatif.limits import left_out, why_refused
-from udfs.audit.whatif.present import at_present
-from udfs.audit.whatif.question_lines import spec_lines
-from udfs.audit.whatif.questions import Question
+from udfs.audit.whatif import ALL_CHOICES, EAGER, Choice, Question, at_present, left_out, spec_lines
+from udfs.audit.whatif_changes import (
+    GroupChange,
+    Move,
+    WrongChange,
+    apply_change,
+    assumptions,
+    best,
+    costs,
+    moves_between,
+    reasons,
+)
 from udfs.topics.partition_codes import TopicCodes
 
 CERTAIN, LIKELY = str(Confidence.CERTAIN), str(Confidence.LIKELY)
@@ -77,9 +81,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.print_spec:
         write_lines(spec_texts(question, wanted), spelling_of(Format.JSON))
         return ExitCode.CLEAN
-    answers = [answer_block(row, latest, question, change) for row in rows]
     is_named = arguments.assignor is not None or bool(change) or arguments.verbose
-    show(answers, latest, arguments, is_named)
+    show([answer_block(row, latest, question, change) for row in rows], latest, arguments, is_named)
     return ExitCode.CLEAN
 
 
@@ -138,59 +141,46 @@ def not_offered(group: str, assignor: str, rows: Sequence[Row]) -> Failure:
 
 
 def spec_texts(question: Question, rows: Sequence[Row]) -> Iterator[str]:
-    refused = ""
-    possible = []
-    for row in rows:
-        answer = answer_of(question, GroupProtocol(row["group_protocol"]), row["assignor"])
-        if isinstance(answer, str):
-            refused = answer
-        else:
-            possible.append(row)
+    answers = {choice_of(row): question.answer(choice_of(row)) for row in rows}
+    possible = [choice for choice, answer in answers.items() if not isinstance(answer, str)]
     if not possible:
-        raise Failure(
-            ExitCode.USAGE, visible(f"group {question.latest.group_id}: no assignor can be computed: {refused}")
-        )
-    for row in possible:
-        for line in spec_lines(question, GroupProtocol(row["group_protocol"]), row["assignor"]):
-            yield json.dumps(line)
+        *_, refused = answers.values()
+        line = f"group {question.latest.group_id}: no assignor can be computed: {refused}"
+        raise Failure(ExitCode.USAGE, visible(line))
+    return (json.dumps(line) for choice in possible for line in spec_lines(question, choice))
+
+
+def choice_of(row: Row) -> Choice:
+    return GroupProtocol(row["group_protocol"]), row["assignor"]
 
 
 def answer_block(row: Row, latest: Latest, question: Question, change: GroupChange) -> WhatIfBlock:
-    protocol, assignor = GroupProtocol(row["group_protocol"]), row["assignor"]
-    answer = answer_of(question, protocol, assignor)
+    choice = choice_of(row)
+    answer = question.answer(choice)
     if isinstance(answer, str):
         nothing = dict.fromkeys(("imbalance", "moves_from_current", "partitions_stopped"))
         return WhatIfBlock({**row, **nothing, "is_possible": False, "reason": answer, "confidence": CERTAIN})
-    before, after = lists_of(latest), answer.lists(answer.after)
-    moves = moves_between(before, after)
+    before = {
+        member.member_id: [(topic, each) for topic, partitions in member.owned for each in partitions]
+        for member in latest.members
+    }
+    after = answer.lists
+    held = ({(member, *each) for member, own in lists.items() for each in own} for lists in (before, after))
+    num_moved, num_stopped = costs(*held, is_eager=choice in EAGER)
     members = [
         (member, len(before.get(member, ())), len(after.get(member, ()))) for member in dict.fromkeys((*before, *after))
     ]
-    notes = [*left_out(question.latest, question.facts, protocol, assignor), *assumptions(change)]
+    notes = [*left_out(question.latest, question.facts, choice), *assumptions(change)]
     columns = {
-        "imbalance": answer.imbalance(question.class_of_member),
-        "moves_from_current": num_moved(moves),
-        "partitions_stopped": num_stopped(moves, is_eager=(protocol, assignor) in EAGER),
+        "imbalance": answer.imbalance,
+        "moves_from_current": num_moved,
+        "partitions_stopped": num_stopped,
         "is_possible": True,
         "reason": "; ".join(notes) or None,
         "confidence": LIKELY if notes else CERTAIN,
     }
-    return WhatIfBlock({**row, **columns}, moves, members, [len(after[member]) for member in answer.members])
-
-
-def answer_of(question: Question, protocol: GroupProtocol, assignor: str) -> WhatIfAnswer | str:
-    """Or why there is none."""
-    if (why := question.obstacle or why_refused(question.latest, protocol, assignor)) is not None:
-        return why
-    (answer,) = answers([question], protocol, assignor)
-    return answer if isinstance(answer, WhatIfAnswer) else f"Kafka's assignor would end with an exception: {answer}"
-
-
-def lists_of(latest: Latest) -> Lists:
-    return {
-        member.member_id: [(topic, each) for topic, partitions in member.owned for each in partitions]
-        for member in latest.members
-    }
+    sizes = [len(own) for own in after.values()]
+    return WhatIfBlock({**row, **columns}, moves_between(before, after), members, sizes)
 
 
 def show(answers: Sequence[WhatIfBlock], latest: Latest, arguments: argparse.Namespace, is_named: bool) -> None:

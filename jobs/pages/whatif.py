@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from jobs.answers.table_reader import Row
 from schemas.words.records import OFFSETS_TOPIC
 from udfs.audit.checks.results import Latest
-from udfs.audit.whatif.costs import Move, balance
+from udfs.audit.whatif_changes import Move, balance
 
 LABEL_WIDTH = 12
 # Of partitions one by one; JSON and --verbose have all.

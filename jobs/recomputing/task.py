@@ -36,7 +36,7 @@ from udfs.audit.classic_audit import ClassicAudit
 from udfs.audit.modern_audit import ModernAudit
 from udfs.audit.states import PARTS, GroupStates, NewerFormat
 from udfs.audit.upgrades import Upgrades
-from udfs.audit.whatif.compare_assignors import what_ifs
+from udfs.audit.whatif import what_ifs
 from udfs.log.leader_epochs import LeaderEpochs
 from udfs.topics.partition_codes import TopicCodes
 

@@ -14,15 +14,10 @@ from tests.builders.assignors.server_cases import random_share_spec, random_spec
 from tests.oracles.assignors.what_ifs import Lists, kafka_in_the_end, now
 from tests.udfs.audit.whatif.test_what_if import as_latest, latest
 from udfs.assignors.answers import answer_to
-from udfs.assignors.groups import AssignorFailed, Rows
 from udfs.assignors.questions import GroupProtocol
 from udfs.audit.checks.facts import Facts
-from udfs.audit.whatif.answers import answers, each_once
-from udfs.audit.whatif.changes import GroupChange, apply_change
-from udfs.audit.whatif.compare_assignors import ALL_CHOICES
-from udfs.audit.whatif.costs import balance, best, moves_between, num_moved, num_stopped, reasons
-from udfs.audit.whatif.question_lines import owned_of, spec_lines
-from udfs.audit.whatif.questions import Question
+from udfs.audit.whatif import ALL_CHOICES, Question, spec_lines
+from udfs.audit.whatif_changes import GroupChange, apply_change, balance, best, costs, moves_between, reasons
 
 CASES = 60
 EAGER = {("classic", "range"), ("classic", "roundrobin"), ("classic", "sticky")}
@@ -48,11 +43,13 @@ def test_versions_of_subscriptions_go_with_their_members() -> None:
 
 def test_partitions_of_a_member_that_goes_move_and_stop() -> None:
     """By hand: c1 keeps what it has, and gets a2; whoever is eager stops all three."""
-    moves = moves_between({"c1": [("a", 0), ("a", 1)], "c2": [("a", 2)]}, {"c1": [("a", 0), ("a", 1), ("a", 2)]})
+    before, after = {"c1": [("a", 0), ("a", 1)], "c2": [("a", 2)]}, {"c1": [("a", 0), ("a", 1), ("a", 2)]}
+    moves = moves_between(before, after)
     assert [(each.partition, each.before, each.after) for each in moves if each.is_change] == [
         (("a", 2), ("c2",), ("c1",))
     ]
-    assert (num_moved(moves), num_stopped(moves, is_eager=False), num_stopped(moves, is_eager=True)) == (1, 1, 3)
+    held = [{(member, *each) for member, own in lists.items() for each in own} for lists in (before, after)]
+    assert [costs(*held, is_eager=each) for each in (False, True)] == [(1, 1), (1, 3)]
 
 
 def row(protocol: str, assignor: str, *numbers: int) -> dict[str, Any]:
@@ -193,21 +190,14 @@ def test_assign_answers_the_printed_question_as_the_what_if_does(
         if number % 2:
             made = apply_change(made, some_change(rng, spec))
         question = Question(made, Facts())
-        (answer,) = answers([question], protocol, assignor)
-        if isinstance(answer, AssignorFailed):
+        answer = question.answer(choice)
+        if isinstance(answer, str):
             continue
-        *_, last = spec_lines(question, protocol, assignor)
+        *_, last = spec_lines(question, choice)
         reported = answer_to(1, dumped(last))
         assert {each["member_id"]: sorted(map(tuple, each["partitions"])) for each in reported["assignment"]} == {
-            member: sorted(some) for member, some in answer.lists(answer.after).items()
+            member: sorted(some) for member, some in answer.lists.items()
         }, (spec, last)
-
-
-def test_what_an_assignor_gives_twice_is_owned_once_in_the_next_rebalance() -> None:
-    members, topics, partitions = np.array([[0, 0, 1, 0], [1, 0, 1, 1], [2, 5, 2, 2]], np.int32)
-    once = each_once(Rows(members, topics, partitions))
-    assert (once.members.tolist(), once.topics.tolist(), once.partitions.tolist()) == ([0, 0, 1], [1, 0, 1], [2, 5, 2])
-    assert owned_of([("t", 2), ("u", 2), ("t", 2)]) == (("t", (2,)), ("u", (2,)))
 
 
 def dumped(line: dict[str, Any]) -> bytes:

@@ -10,7 +10,7 @@ from tests.udfs.audit.whatif.test_what_if import by_choice, latest, numbers, wha
 from udfs.assignors.questions import Topic
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.audit.checks.results import Latest
-from udfs.audit.whatif.present import at_present
+from udfs.audit.whatif import at_present
 
 RACKS = (("r1",), ("r2",), ("r1",))
 ASSIGNED = 100

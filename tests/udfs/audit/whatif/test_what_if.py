@@ -11,13 +11,10 @@ from schemas.words.assignments import PartitionCountsSource
 from schemas.words.records import GroupType
 from tests.builders.assignors.server_cases import random_share_spec, random_spec
 from tests.oracles.assignors.what_ifs import expected, kafka_in_the_end
-from udfs.assignors.groups import AssignorFailed
 from udfs.assignors.questions import GroupProtocol, Member, Topic
 from udfs.audit.checks.facts import Facts, KnownTopic
 from udfs.audit.checks.results import Latest
-from udfs.audit.whatif.answers import answers
-from udfs.audit.whatif.compare_assignors import WhatIf, what_ifs
-from udfs.audit.whatif.questions import Question
+from udfs.audit.whatif import Question, WhatIf, what_ifs
 
 ID = "AAAAAAAAAAAAAAAAAAAAA{}"
 
@@ -238,8 +235,8 @@ def test_topic_ids_are_those_of_the_newest_snapshot(rng: np.random.Generator) ->
 
 
 def given(made: Latest, facts: Facts) -> Any:
-    (answer,) = answers([Question(made, facts)], GroupProtocol.CONSUMER, "uniform")
-    return str(answer) if isinstance(answer, AssignorFailed) else answer.lists(answer.after)
+    answer = Question(made, facts).answer((GroupProtocol.CONSUMER, "uniform"))
+    return answer if isinstance(answer, str) else answer.lists
 
 
 @pytest.mark.parametrize("source", [PartitionCountsSource.INFERRED, None])
