@@ -10,8 +10,8 @@ import pyarrow as pa
 from benchmarks.rounds import Goal, Measured, take_turns
 from benchmarks.run import Run
 from benchmarks.serde_rounds import SerdeRounds
-from schemas.declarations.fields import Message
-from schemas.records import payloads
+from schemas import payloads
+from schemas.fields import Message
 from udfs.arrays.slices import Slices, slices_of
 from udfs.decoding.client_payloads import version_groups
 from udfs.decoding.decode import decode

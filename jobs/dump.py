@@ -42,7 +42,7 @@ from jobs.sources.segment_files import (
 from jobs.sources.unreadable import IS_PACKED, UNPACK, is_packed
 from jobs.spark.compiled_loops import load_compiled_loops
 from jobs.storage.places.local_place import LocalPlace
-from schemas.records.registry import REGISTRY
+from schemas.records import REGISTRY
 from schemas.words.exit_codes import ExitCode
 from schemas.words.records import UNKNOWN_REASONS
 from udfs.decoding.decode import decode

@@ -18,7 +18,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import NoReturn
 
-from schemas.records.registry import REGISTRY
+from schemas.records import REGISTRY
 from schemas.tables import Line
 from schemas.words.client_libraries import DIFFERENCES
 from schemas.words.enumerations import value_rows

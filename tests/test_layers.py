@@ -208,7 +208,7 @@ def test_a_wrong_arrow_is_seen(path, source):
         ("schemas/x.py", "from dataclasses import dataclass"),
         (
             "udfs/x.py",
-            "import numpy as np\nimport pyarrow.compute as pc\nfrom schemas.records.registry import REGISTRY",
+            "import numpy as np\nimport pyarrow.compute as pc\nfrom schemas.records import REGISTRY",
         ),
         ("jobs/replay.py", "from jobs.spark.session import spark_session\nfrom udfs import framing"),
         ("jobs/audit.py", "from jobs.ingest import run"),

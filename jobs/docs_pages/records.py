@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from jobs.docs_pages.page_file import write_or_check
-from schemas.declarations.fields import Array, Field, FieldType, Message, RecordType, Shape, Struct
-from schemas.records import control, payloads
-from schemas.records.registry import REGISTRY
+from schemas import payloads
+from schemas.fields import Array, Field, FieldType, Message, RecordType, Shape, Struct
+from schemas.records import CONTROL_KEY, CONTROL_VALUE, REGISTRY
 
 PAGE = Path("docs/records.md")
 
@@ -135,7 +135,7 @@ def page() -> str:
     for record in REGISTRY.values():
         lines += record_lines(record)
     lines += ["## Control records", ""]
-    for message in (control.KEY, control.VALUE):
+    for message in (CONTROL_KEY, CONTROL_VALUE):
         lines += message_lines(message)
     lines += payload_lines()
     return "\n".join(lines).rstrip("\n") + "\n"

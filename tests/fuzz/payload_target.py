@@ -12,8 +12,8 @@ from random import Random
 import numpy as np
 import pyarrow as pa
 
-from schemas.declarations.fields import Message
-from schemas.records import payloads
+from schemas import payloads
+from schemas.fields import Message
 from tests.builders.records.raw_records import Scene
 from tests.fuzz.logs import pairs
 from tests.fuzz.mutations import mutate_bytes

@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.records.registry import REGISTRY
+from schemas.records import REGISTRY
 from tests.builders.logs.batches import batch_of, record
 from tests.builders.records.encoder import encode_key, encode_value
 from udfs.arrays.slices import PADDING

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from schemas.declarations.fields import INT32_MAX
+from schemas.fields import INT32_MAX
 from udfs.arrays.big_endian import Positions
 
 

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.records.payloads import CONSUMER, COOPERATIVE_STICKY_PROTOCOL
-from schemas.records.registry import types_by_group_type
+from schemas.payloads import CONSUMER, COOPERATIVE_STICKY_PROTOCOL
+from schemas.records import types_by_group_type
 from schemas.words.records import GroupType
 from udfs.assignors.questions import LEADERS
 from udfs.groups.readers.classic_columns import TYPE as CLASSIC_TYPE

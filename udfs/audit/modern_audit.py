@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from schemas.records.registry import GROUP_TYPES, types_of
+from schemas.records import GROUP_TYPES, types_of
 from schemas.words.assignments import AssignorSource, PartitionCountsSource
 from schemas.words.records import GroupType
 from udfs.audit.checks.facts import Facts

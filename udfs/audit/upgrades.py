@@ -7,7 +7,7 @@ from functools import partial
 
 import pyarrow as pa
 
-from schemas.records.payloads import CONNECT, CONSUMER, SCHEMA_REGISTRY, STREAM_PROTOCOL
+from schemas.payloads import CONNECT, CONSUMER, SCHEMA_REGISTRY, STREAM_PROTOCOL
 from schemas.words.assignments import Migration, MigrationPhase, Readiness
 from schemas.words.client_libraries import WITHOUT_CONSUMER_PROTOCOL
 from schemas.words.history import Confidence

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from schemas.declarations.fields import Array, Field, FieldType, Layout, Message, RecordType, Struct, layout
+from schemas.fields import Array, Field, FieldType, Layout, Message, RecordType, Struct, layout
 from udfs.decoding.messages.programs import SCALARS
 
 

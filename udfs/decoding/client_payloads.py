@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from schemas.declarations.fields import INT16_MAX, Kind, Layout, Message, Shape
-from schemas.records import payloads
+from schemas import payloads
+from schemas.fields import INT16_MAX, Kind, Layout, Message, Shape
 from udfs.arrays.big_endian import Positions
 from udfs.arrays.slices import Slices, slices_of
 from udfs.decoding.arrow_types import conform, message_type

@@ -16,9 +16,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from schemas.declarations.fields import INT16_MAX, Layout, RecordType, layout
-from schemas.records import control
-from schemas.records.registry import REGISTRY
+from schemas.fields import INT16_MAX, Layout, RecordType, layout
+from schemas.records import CONTROL_KEY, CONTROL_VALUE, REGISTRY
 from schemas.words.records import ControlType, RejectReason
 from schemas.words.records import Part as RecordPart
 from udfs.arrays.big_endian import Positions
@@ -241,7 +240,7 @@ class Decoder:
     # control records: Kafka reads a version above 0 as 0, so more bytes may follow
 
     def decode_markers(self, rows: Positions) -> None:
-        fields = control.KEY.shapes[0].layout(0)
+        fields = CONTROL_KEY.shapes[0].layout(0)
         for version, mine in self.by_version(self.keys, rows, RejectReason.UNKNOWN_CONTROL_TYPE):
             self.decode_marker_values(
                 self.known_markers(self.read(self.keys, mine, None, fields, is_open_ended=version > 0))
@@ -268,7 +267,7 @@ class Decoder:
         return Columns(keys.rows[is_known], keys.values.filter(pa.array(is_known)), 0)
 
     def decode_marker_values(self, keys: Columns) -> None:
-        fields = control.VALUE.shapes[0].layout(0)
+        fields = CONTROL_VALUE.shapes[0].layout(0)
         for version, mine in self.by_version(self.values, keys.rows, RejectReason.UNKNOWN_VALUE_VERSION):
             values = self.read(self.values, mine, None, fields, is_open_ended=version > 0)
             if len(values.rows):

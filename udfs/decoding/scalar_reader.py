@@ -5,7 +5,7 @@ import base64
 import struct
 from typing import Any
 
-from schemas.declarations.fields import (
+from schemas.fields import (
     FIXED_SIZES,
     INT32_MAX,
     LONGEST_STRING,

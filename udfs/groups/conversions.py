@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from schemas.records.registry import types_by_group_type
+from schemas.records import types_by_group_type
 from schemas.words.history import LeaveKind, OwnershipEnd, OwnershipPhase, RebalanceOutcome, StateEnd
 from schemas.words.records import GroupType
 from udfs.groups.classic import classic_groups

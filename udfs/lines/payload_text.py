@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from schemas.declarations.fields import Message
-from schemas.records import payloads
+from schemas import payloads
+from schemas.fields import Message
 from udfs.arrays.big_endian import Positions
 from udfs.arrays.slices import slices_of
 from udfs.decoding.client_payloads import Fields, decode_payload, decode_user_data, version_groups

@@ -4,9 +4,9 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.declarations.fields import Array, FieldType, Kind, Struct
-from schemas.records import payloads
-from schemas.records.registry import REGISTRY
+from schemas import payloads
+from schemas.fields import Array, FieldType, Kind, Struct
+from schemas.records import REGISTRY
 from udfs.decoding.decoded import Part, Reject
 from udfs.framing.log_bytes.framed_records import Rejected
 from udfs.lines.line_steps import Style

@@ -5,8 +5,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from schemas.declarations.fields import Message
-from schemas.records import payloads
+from schemas import payloads
+from schemas.fields import Message
 from schemas.words.records import NONE
 from udfs.decoding.client_payloads import consumer_payloads
 from udfs.decoding.decoded import Part

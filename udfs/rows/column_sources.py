@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from schemas.records.registry import types_of
+from schemas.records import types_of
 from schemas.tables import TABLES, Table
 from schemas.words.records import NONE
 from udfs.decoding.decoded import CONTROL, Part

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from schemas.records.registry import GROUP_TYPES
+from schemas.records import GROUP_TYPES
 from schemas.words.records import ControlType, GroupType, MemberState, TopicState
 from udfs.arrays.arrow_buffers import list_array
 from udfs.arrays.big_endian import Positions

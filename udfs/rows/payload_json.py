@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.declarations.fields import Message
-from schemas.records import payloads
+from schemas import payloads
+from schemas.fields import Message
 from udfs.arrays.big_endian import Positions
 from udfs.decoding.client_payloads import decode_payload, decode_user_data
 from udfs.lines.payload_kinds import LARGEST_MEMORY, USER_DATA_PROTOCOLS, Kind, distinct_kinds, value_text

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from schemas.declarations.fields import ZERO_UUID
+from schemas.fields import ZERO_UUID
 from schemas.tables import GROUPS
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.big_endian import Positions

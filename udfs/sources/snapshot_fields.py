@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
 
-from schemas.declarations.fields import ZERO_UUID
+from schemas.fields import ZERO_UUID
 from schemas.words.records import NONE
 
 INT, LONG = 2**31 - 1, 2**63 - 1

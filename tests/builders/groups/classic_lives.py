@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.spark.jars import JarSet, jar_folder
-from schemas.records import payloads
+from schemas import payloads
 from schemas.tables import TABLES
 from tests.builders.assignors.client_cases import names
 from tests.kafka.jar_sets import KAFKA_4_3_1

@@ -8,28 +8,27 @@ Every two columns of a table have changed places then. It is a process of its ow
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from schemas.declarations import columns
-
-DECLARED = columns.Table
+from schemas import tables
 
 
-def reversed_table(*arguments: Any, **named: Any) -> columns.Table:
-    table = DECLARED(*arguments, **named)
-    return replace(table, columns=table.columns[::-1]) if table.job == "replay" else table
+def declare_reversed(declared: dict[str, tables.Table]) -> None:
+    for name, table in declared.items():
+        if table.job == "replay":
+            declared[name] = replace(table, columns=table.columns[::-1])
 
 
 def main(warehouse: Path, order: str) -> None:
     is_reversed = order == "reversed"
     if is_reversed:
-        columns.Table = reversed_table  # type: ignore[assignment, misc]
+        declare_reversed(tables.TABLES)
+        declare_reversed(tables.USER_TABLES)
+        tables.READING_ENDS = replace(tables.READING_ENDS, columns=tables.READING_ENDS.columns[::-1])
     # These read the declarations, so they are loaded only now.
-    from schemas.tables import TABLES
     from tests.builders.warehouses.replayed_segments import command
     from tests.sample.story import checked_in
 
-    assert (TABLES["rebalances"].columns[-1].name == "cluster") == is_reversed
+    assert (tables.TABLES["rebalances"].columns[-1].name == "cluster") == is_reversed
     folder = checked_in().folder
     command(warehouse, "ingest", "--source", f"segments:{folder}", "--snapshots", str(folder / "snapshots.jsonl"))
     command(warehouse, "replay")

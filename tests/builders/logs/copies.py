@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from schemas.records.registry import REGISTRY
+from schemas.records import REGISTRY
 from tests.builders.logs.batches import Batch, record
 from tests.builders.records.encoder import encode_key, encode_value
 

@@ -8,7 +8,7 @@ import base64
 from collections.abc import Mapping
 from typing import Any
 
-from schemas.declarations.fields import (
+from schemas.fields import (
     FIXED_SIZES,
     Array,
     Field,

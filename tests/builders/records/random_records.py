@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from schemas.declarations.fields import (
+from schemas.fields import (
     FIXED_SIZES,
     ZERO_UUID,
     Array,
@@ -19,7 +19,7 @@ from schemas.declarations.fields import (
     Struct,
     layout,
 )
-from schemas.records.registry import REGISTRY
+from schemas.records import REGISTRY
 from tests.builders.records.encoder import UNKNOWN_TAGS, encode_key, encode_value
 
 Values = dict[str, Any]

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from schemas.declarations.fields import Message, Shape
-from schemas.records import payloads
+from schemas import payloads
+from schemas.fields import Message, Shape
 from tests.builders.records.encoder import encode_key, encode_layout, encode_payload, encode_value
 from tests.builders.records.random_records import EVERY_LAYOUT, Draw, Drawn
 from tests.oracles.log.table_rows import FIRST_MS, LAST_MS, Raw

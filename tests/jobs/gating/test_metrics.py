@@ -21,7 +21,7 @@ from jobs.queries.definitions.dialects import portable_text
 from jobs.queries.engines.duckdb_engine import scope_of
 from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.views import VIEWS
-from schemas.records.registry import REGISTRY
+from schemas.records import REGISTRY
 from schemas.tables import TABLES, USER_TABLES, Type
 from tests.make.tables import NOW, Row, make, write_run
 from tests.runs.ingested import ROOT

@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from jobs.spark.types import table_type
-from schemas.records.registry import REGISTRY
+from schemas.records import REGISTRY
 from schemas.tables import TABLES
 from tests.builders.records.random_records import EVERY_LAYOUT, Draw
 from tests.oracles.decoding.both_decoders import table as table_of

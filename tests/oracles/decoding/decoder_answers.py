@@ -6,8 +6,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from schemas.declarations.fields import Message
-from schemas.records import payloads
+from schemas import payloads
+from schemas.fields import Message
 from tests.oracles.decoding.decoder import decode_payload as slow_payload
 from tests.oracles.decoding.decoder import decode_record as slow_record
 from tests.oracles.decoding.decoder import decode_user_data as slow_user_data

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from schemas.declarations.fields import Array, Field, Kind, Layout, Message, RecordType, Shape, Struct
-from schemas.records import control as control_records
-from schemas.records import payloads
-from schemas.records.registry import REGISTRY
-from schemas.words.records import ControlType, Part, RejectReason
+from schemas import payloads
+from schemas.fields import Array, Field, Kind, Layout, Message, RecordType, Shape, Struct
+from schemas.records import CONTROL_KEY, CONTROL_VALUE, REGISTRY, Reader
+from schemas.tables import WrongDeclaration
+from schemas.words.records import ControlType, GroupType, Part, RejectReason
 from tests.oracles.decoding.kafka_names import NAMES
 
 CLIENT_PAYLOADS = (
@@ -22,8 +22,8 @@ CLIENT_PAYLOADS = (
 )
 MESSAGES = [
     *(record.value for record in REGISTRY.values()),
-    control_records.KEY,
-    control_records.VALUE,
+    CONTROL_KEY,
+    CONTROL_VALUE,
     *CLIENT_PAYLOADS,
 ]
 SHAPES = [
@@ -194,3 +194,73 @@ def test_the_words_of_rejected_rows_are_those_of_the_tables() -> None:
     assert [str(part) for part in Part] == ["batch", "key", "value"]
     assert all(str(reason) == reason.name.lower() for reason in RejectReason)
     assert {control.name: int(control) for control in ControlType} == {"ABORT": 0, "COMMIT": 1}
+
+
+TEXT = """\
+// Of all.
+{
+"commonFields": [
+  {"name": "group", "type": "string", "about": "The group."},
+  {"as": "seats", "name": "parts", "type": "[]seat", "about": "Seats."}
+],
+"commonStructs": [
+  {"name": "seat", "fields": [
+    "group", {"name": "row", "type": "int32", "versions": "1-2", "about": ["The", "row."]}
+  ]}
+],
+"messages": [
+  {"name": "Value", "versionType": "int32", "alternatives": [
+    {"validVersions": "0-3", "flexibleVersions": "2+", "releases": "2.0+", "provenance": "KIP-1", "fields": [
+      "seats", {"name": "own", "type": "inside", "tag": 0, "default": 0, "nullableVersions": "0+", "since": "2.1",
+                "about": "Own.", "fields": ["seats"]}
+    ]},
+    {"validVersions": "0", "releases": "1.9", "provenance": "KIP-0", "fields": ["group"]}
+  ]}
+],
+"records": [
+  {"apiKey": 7, "name": "Place", "table": "places", "value": "Value", "releases": "1.9+", "about": "A place.",
+   "groupType": "share", "key": ["group"]}
+]
+}
+"""
+WRONG = {
+    '"type": "string"': ('"type": "text"', 4, "expected as type int8, int16"),
+    '"about": "The group."},': ('"about": "The group."}', 5, "expected JSON: "),
+    '"as": "seats", "name": "parts"': ('"name": "group"', 5, "expected a name that is new"),
+    '"versions": "1-2"': ('"versions": "1..2"', 9, "expected versions like 3+, 3 or 1-4, got 1..2"),
+    '"row", "type"': ('"row", "kind"', 9, "expected type"),
+    '"name": "Value", ': ("", 13, "expected name"),
+    '"provenance": "KIP-0", ': ("", 18, "expected provenance"),
+    '"tag": 0': ('"tags": 0', 15, "expected no tags"),
+    '"fields": ["group"]': ('"fields": ["groups"]', 18, "no common field groups is declared"),
+    '"value": "Value"': ('"value": "Values"', 22, "no message Values is declared before"),
+    '"share"': ('"shared"', 22, "expected classic, consumer, share"),
+}
+
+
+def test_a_file_is_read_as_its_text_says() -> None:
+    reader = Reader()
+    reader.read("x.json", TEXT)
+    record, value = reader.records[7], reader.messages["Value"]
+    assert (record.name, record.table, record.group_type, record.value) == ("Place", "places", GroupType.SHARE, value)
+    assert (value.version_kind, value.lowest_version, value.highest_version) == (Kind.INT32, 0, 3)
+    newer, older = value.shapes_of(0)
+    assert (newer.flexible_from, newer.releases, older.provenance) == (2, "2.0+", "KIP-0")
+    seats, own = newer.fields
+    assert isinstance(seats.type, Array) and isinstance(seats.type.of, Struct) and isinstance(own.type, Struct)
+    # Each exists once, whoever names it.
+    assert seats.type.of.fields[0] is record.key[0] is older.fields[0]
+    assert own.type.fields[0] is seats
+    row = seats.type.of.fields[1]
+    assert (row.name, row.first, row.last, row.about) == ("row", 1, 2, "The row.")
+    assert (own.nullable, own.tag, own.default, own.since) == (True, 0, 0, "2.1")
+
+
+@pytest.mark.parametrize("right", WRONG)
+def test_a_wrong_line_says_its_file_its_number_and_what_was_expected(right: str) -> None:
+    wrong, number, expected = WRONG[right]
+    assert right in TEXT
+    with pytest.raises(WrongDeclaration) as refused:
+        Reader().read("x.json", TEXT.replace(right, wrong, 1))
+    assert str(refused.value).startswith(f"x.json, line {number}: ")
+    assert expected in str(refused.value)

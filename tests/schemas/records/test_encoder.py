@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from schemas.declarations.fields import Field, Kind, Message
-from schemas.records import payloads
-from schemas.records.registry import REGISTRY
+from schemas import payloads
+from schemas.fields import Field, Kind, Message
+from schemas.records import REGISTRY
 from tests.builders.records.encoder import encode, encode_key, encode_payload, encode_value, java_utf, uvarint
 from tests.oracles.decoding.vectors import CLASSIC_GROUPS, OFFSET_COMMITS, VECTORS, T
 

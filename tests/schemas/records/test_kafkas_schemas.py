@@ -11,8 +11,8 @@ from typing import Any, Final
 import pytest
 
 from jobs.spark.jars import jars
-from schemas.declarations.fields import ZERO_UUID, Array, Field, Kind, Message, Struct
-from schemas.records.registry import REGISTRY
+from schemas.fields import ZERO_UUID, Array, Field, Kind, Message, Struct
+from schemas.records import REGISTRY
 from tests.kafka import jar_sets
 
 pytestmark = pytest.mark.broker

@@ -1,7 +1,7 @@
 """What is declared of each record type, and what follows it: its table, the table's columns, and its reader,
 its handler and what both folds note of it."""
 
-from schemas.records.registry import GROUP_TYPES, REGISTRY, types_by_group_type, types_of
+from schemas.records import GROUP_TYPES, REGISTRY, types_by_group_type, types_of
 from schemas.tables import TABLES
 from schemas.words.records import GroupType
 from udfs.audit import modern_audit

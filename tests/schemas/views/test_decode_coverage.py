@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from schemas.contract.views import VIEWS
-from schemas.records.registry import GROUP_TYPES, REGISTRY, types_by_group_type
+from schemas.records import GROUP_TYPES, REGISTRY, types_by_group_type
 from schemas.tables import TABLES
 from schemas.words.records import RejectReason
 from tests.make.tables import NOW, filled

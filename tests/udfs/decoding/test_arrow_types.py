@@ -5,8 +5,8 @@ import random
 import pyarrow as pa
 import pytest
 
-from schemas.declarations.fields import Field, Kind, Message, Shape
-from schemas.records.registry import REGISTRY
+from schemas.fields import Field, Kind, Message, Shape
+from schemas.records import REGISTRY
 from tests.builders.records.random_records import EVERY_LAYOUT, Draw, Kept
 from tests.oracles.decoding.both_decoders import fast, in_type
 from udfs.decoding.arrow_types import conform, message_type, record_schema

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from schemas.declarations.fields import Array, Kind, Layout, Struct, layout
+from schemas.fields import Array, Kind, Layout, Struct, layout
 from tests.builders.records.encoder import uvarint
 from tests.builders.records.hostile_values import hostile_rows
 from tests.builders.records.random_records import EVERY_LAYOUT, Draw, Kept

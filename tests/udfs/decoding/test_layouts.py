@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from schemas.declarations.fields import Array, Field, FieldType, Kind, Shape, Struct
+from schemas.fields import Array, Field, FieldType, Kind, Shape, Struct
 from tests.builders.records.encoder import encode_value
 from tests.builders.records.random_records import Draw
 from tests.oracles.decoding.both_decoders import in_type, joined, without_unknown_tags

@@ -8,8 +8,8 @@ from itertools import pairwise
 import pyarrow as pa
 import pytest
 
-from schemas.declarations.fields import FIXED_SIZES, Kind, RecordType
-from schemas.records.registry import REGISTRY
+from schemas.fields import FIXED_SIZES, Kind, RecordType
+from schemas.records import REGISTRY
 from tests.builders.records.random_records import EVERY_LAYOUT, Draw, Drawn
 from tests.oracles.decoding.both_decoders import (
     Row,

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from schemas.records import payloads
+from schemas import payloads
 from udfs.lines.payload_text import PayloadTexts
 
 

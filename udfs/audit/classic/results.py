@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from schemas.records.payloads import CONNECT, CONSUMER, SCHEMA_REGISTRY, STREAM_PROTOCOL
+from schemas.payloads import CONNECT, CONSUMER, SCHEMA_REGISTRY, STREAM_PROTOCOL
 from schemas.words.assignments import AssignorSource, AuditReason, Verdict
 from schemas.words.client_libraries import ClientLibrary
 from schemas.words.history import Confidence

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.records.registry import types_by_group_type
+from schemas.records import types_by_group_type
 from schemas.words.assignments import Algorithm, Verdict
 from schemas.words.records import GroupType
 from udfs.assignors.groups import AssignorFailed, Rows

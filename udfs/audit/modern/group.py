@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from schemas.records.registry import types_of
+from schemas.records import types_of
 from schemas.words.records import GroupType
 from udfs.assignors.java.maps import room_of_put
 from udfs.audit.checks.results import Trial

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from schemas.declarations.fields import INT32_MAX
+from schemas.fields import INT32_MAX
 from udfs.arrays.arrow_buffers import validity
 from udfs.decoding.messages.filling.kernels import (
     CONTENT,

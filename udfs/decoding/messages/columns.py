@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from schemas.declarations.fields import Layout
+from schemas.fields import Layout
 from udfs.arrays.big_endian import Positions, Views
 from udfs.arrays.slices import Slices
 from udfs.decoding.messages.column_buffers import ColumnBuffers, Sizes

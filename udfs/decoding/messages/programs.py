@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pyarrow as pa
 
-from schemas.declarations.fields import (
+from schemas.fields import (
     FIXED_SIZES,
     INT32_MAX,
     LONGEST_STRING,

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from schemas.declarations.fields import INT32_MAX, LONGEST_VARINT
+from schemas.fields import INT32_MAX, LONGEST_VARINT
 from udfs.arrays.compiled import compiled
 
 Bytes = NDArray[np.uint8]

@@ -4,7 +4,7 @@ record changed. The effects are applied once all records of the operation are re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from schemas.records.registry import GROUP_TYPES, types_of
+from schemas.records import GROUP_TYPES, types_of
 from schemas.words.history import AnomalyKind, Severity
 from udfs.groups.modern import details
 from udfs.groups.modern.record_handlers import HANDLERS, Had

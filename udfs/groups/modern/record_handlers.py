@@ -8,7 +8,7 @@ that means to each of them (`udfs.groups.modern.notes`, `udfs.audit.modern.group
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from schemas.records.registry import types_of
+from schemas.records import types_of
 from udfs.groups.readers.modern_values import About, Current, GroupEpoch, Pattern, Target, TargetEpoch, Topics, Topology
 from udfs.groups.readers.recorded_lists import ByRole
 from udfs.groups.readers.records import Record

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.records.registry import types_by_group_type
+from schemas.records import types_by_group_type
 from schemas.words.history import TaskRole
 from schemas.words.records import GroupType, TopicState
 from udfs.assignors.questions import MOST_PARTITIONS, Topic

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from schemas.declarations.fields import Field, Kind, Layout, Shape
+from schemas.fields import Field, Kind, Layout, Shape
 from tests.builders.records.encoder import encode_value
 from tests.builders.records.random_records import EVERY_LAYOUT, Draw
 from tests.oracles.decoding.both_decoders import joined

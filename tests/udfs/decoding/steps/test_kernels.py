@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from schemas.declarations.fields import INT32_MAX
+from schemas.fields import INT32_MAX
 from tests.builders.records.encoder import uvarint
 from udfs.decoding.steps.kernels import UNFIT, is_utf8, number_at, put, read_uvarint, word_at
 

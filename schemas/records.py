@@ -1,0 +1,161 @@
+"""The records of the topic, the payloads in them and control records: declared as JSON in Kafka's own form, a file a
+family in the folder `records`, and read into plain data for decoder, encoder and docs.
+
+Beside Kafka's keys there are `releases` (which of them write it), `provenance` (what brought it) and `since` (the
+release that added a field). `alternatives` are layouts that releases wrote under one version, newest first: the first
+that consumes every byte is the right one. `commonFields` and `commonStructs` are known in later files too. Fields name
+them by a string, or by the type; `as` is that name where another one has it. A long sentence is a list of its lines,
+and a line that begins with // a comment.
+"""
+
+import json
+import re
+from typing import Any, NoReturn
+
+from schemas.fields import Array, Field, FieldType, Kind, Message, RecordType, Shape, Struct
+from schemas.tables import WrongDeclaration, text_of
+from schemas.words.records import GroupType
+
+Said = dict[str, Any]
+STRUCT = ({"name", "fields"}, {"as"})
+FIELD = (
+    {"name", "type", "about"},
+    {"as", "versions", "nullableVersions", "tag", "default", "since", "fields"},
+)
+SHAPE = ({"validVersions", "releases", "provenance", "fields"}, {"name", "versionType", "flexibleVersions"})
+MESSAGE = ({"name", "alternatives"}, {"versionType"})
+RECORD = ({"apiKey", "name", "table", "value", "releases", "about", "key"}, {"groupType"})
+OF_GROUPS = {each.value: each for each in GroupType}
+KINDS = {kind.value: kind for kind in Kind}
+VERSIONS = re.compile(r"(\d+)(?:(\+)|-(\d+))?")
+
+
+class Reader:
+    """Reads files in turn; what one declares for all, later ones know."""
+
+    def __init__(self) -> None:
+        self.messages: dict[str, Message] = {}
+        self.records: dict[int, RecordType] = {}
+        # As they are declared until something names them: then as they are read, so that each exists once.
+        self.fields: dict[str, Said | Field] = {}
+        self.structs: dict[str, Said | Struct] = {}
+        self.file = ""
+
+    def read(self, file: str, text: str) -> None:
+        self.file = file
+        # Each object knows its line, which JSON does not say.
+        lines = (
+            "" if line.lstrip().startswith("//") else re.sub(r'\{(?=")', f'{{"line": {number}, ', line)
+            for number, line in enumerate(text.splitlines(), 1)
+        )
+        try:
+            declared = json.loads("\n".join(lines))
+        except json.JSONDecodeError as error:
+            raise WrongDeclaration(f"{file}, line {error.lineno}: expected JSON: {error.msg}") from None
+        for known, keys, name in ((self.fields, FIELD, "commonFields"), (self.structs, STRUCT, "commonStructs")):
+            for said in declared.get(name, ()):
+                self.check(said, *keys)
+                if known.setdefault(said.get("as", said["name"]), said) is not said:
+                    self.refuse(said, "expected a name that is new, or `as` with one")
+        for said in declared.get("messages", ()):
+            self.messages[said.get("name", "")] = self.message(said)
+        for said in declared.get("records", ()):
+            record = self.record(said)
+            if self.records.setdefault(record.number, record) is not record:
+                self.refuse(said, "expected an apiKey that is new")
+
+    def refuse(self, said: Said, expected: str) -> NoReturn:
+        raise WrongDeclaration(f"{self.file}, line {said['line']}: {said.get('name', '')}: {expected}")
+
+    def check(self, said: Said, required: set[str], optional: set[str]) -> None:
+        if missing := required - set(said):
+            self.refuse(said, f"expected {', '.join(sorted(missing))}")
+        if unknown := set(said) - required - optional - {"line"}:
+            self.refuse(said, f"expected no {', '.join(sorted(unknown))}")
+
+    def message(self, said: Said) -> Message:
+        self.check(said, *(MESSAGE if "alternatives" in said else SHAPE))
+        shapes = tuple(self.shape(each) for each in said.get("alternatives", [said]))
+        return Message(said["name"], shapes, self.kind(said.get("versionType", "int16"), said))
+
+    def shape(self, said: Said) -> Shape:
+        self.check(said, *SHAPE)
+        first, last = self.versions(said["validVersions"], said)
+        flexible = self.versions(said["flexibleVersions"], said)[0] if "flexibleVersions" in said else None
+        about = sentence(said["releases"]), sentence(said["provenance"])
+        return Shape(self.fields_of(said), *about, first, first if last is None else last, flexible)
+
+    def record(self, said: Said) -> RecordType:
+        self.check(said, *RECORD)
+        value = self.messages.get(said["value"]) or self.refuse(said, f"no message {said['value']} is declared before")
+        group_type = None
+        if "groupType" in said:
+            group_type = OF_GROUPS.get(said["groupType"]) or self.refuse(said, f"expected {', '.join(OF_GROUPS)}")
+        key = tuple(self.field(each, said) for each in said["key"])
+        names = said["apiKey"], said["name"], said["table"]
+        return RecordType(*names, group_type, key, value, sentence(said["about"]), said["releases"])
+
+    def fields_of(self, said: Said) -> tuple[Field, ...]:
+        return tuple(self.field(each, said) for each in said["fields"])
+
+    def field(self, said: Said | str, inside: Said) -> Field:
+        if isinstance(said, str):
+            common = self.fields.get(said) or self.refuse(inside, f"no common field {said} is declared")
+            made = self.fields[said] = common if isinstance(common, Field) else self.field(common, inside)
+            return made
+        self.check(said, *FIELD)
+        first, last = self.versions(said.get("versions", "0+"), said)
+        kind, about = self.type_of(said["type"], said), sentence(said["about"])
+        more = "nullableVersions" in said, said.get("tag"), said.get("default"), said.get("since", "")
+        return Field(said["name"], kind, about, first, last, *more)
+
+    def type_of(self, name: str, said: Said) -> FieldType:
+        inner = name.removeprefix("[]")
+        of = Struct(inner, self.fields_of(said)) if "fields" in said else self.kind_or_struct(inner, said)
+        return Array(of) if name.startswith("[]") else of
+
+    def kind_or_struct(self, name: str, said: Said) -> Kind | Struct:
+        common = self.structs.get(name)
+        if isinstance(common, dict):
+            common = self.structs[name] = Struct(common["name"], self.fields_of(common))
+        return common or self.kind(name, said)
+
+    def kind(self, name: str, said: Said) -> Kind:
+        return KINDS.get(name) or self.refuse(said, f"expected as type {', '.join(KINDS)} or a struct, got {name}")
+
+    def versions(self, text: str, said: Said) -> tuple[int, int | None]:
+        """The first, and the last if they end: of 3+, 3 or 1-4."""
+        found = VERSIONS.fullmatch(text) or self.refuse(said, f"expected versions like 3+, 3 or 1-4, got {text}")
+        first, is_endless, last = found.groups()
+        return int(first), None if is_endless else int(last or first)
+
+
+def sentence(said: str | list[str]) -> str:
+    return said if isinstance(said, str) else " ".join(said)
+
+
+READER = Reader()
+for family in ("offsets", "classic", "consumer", "share", "streams", "payloads"):
+    READER.read(f"{family}.json", text_of(f"records/{family}.json"))
+
+# Every record type that can be in the topic, by the number that opens its key.
+REGISTRY: dict[int, RecordType] = dict(sorted(READER.records.items()))
+GROUP_TYPES: dict[int, GroupType] = {
+    number: record.group_type for number, record in REGISTRY.items() if record.group_type is not None
+}
+MESSAGES: dict[str, Message] = READER.messages
+
+# Markers that end a transaction. Their keys look like record types 0 and 1, so batches must tell them apart (bit 5 of
+# the attributes) before any key is read. Kafka reads a version above 0 as 0, so bytes may follow there.
+CONTROL_KEY, CONTROL_VALUE = MESSAGES["ControlRecordKey"], MESSAGES["EndTransactionMarker"]
+
+
+def types_of(table: str) -> tuple[int, ...]:
+    """The record types whose rows the table has."""
+    return tuple(number for number, record in REGISTRY.items() if record.table == table)
+
+
+def types_by_group_type(table: str) -> dict[GroupType, int]:
+    """Which record type a row of a group's table was. Rows of 9 and 15 look alike; only the early access of share
+    groups in 4.0 wrote 9."""
+    return {GROUP_TYPES[number]: number for number in types_of(table)}
