@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import chain, islice
+from itertools import chain, islice, product
 from math import prod
 from typing import NamedTuple
 
@@ -36,6 +36,8 @@ from udfs.topics.metadata_hash import hash_of, packed_hash
 MOST_PAIRINGS = 40_320
 # For all targets of a log: where brokers have racks, these are hashed too, and no pairing has the hash.
 MOST_PAIRINGS_OF_ALL = 25 * MOST_PAIRINGS
+# Names that are tried for an id to find these pairings: names may fit together in no way.
+MOST_NAMES = 25 * MOST_PAIRINGS
 # Limits: more partitions than any member was assigned are hashed up to this number, with this many hashes in total.
 MOST_BEYOND = 8
 # Names that are tried for an id, over all pairings of one target that numbers of partitions may decide.
@@ -175,15 +177,14 @@ Choices = tuple[Choice, ...]
 
 
 def by_hash(computed: Sequence[TargetNames], known: Mapping[str, str], search: "HashSearch") -> Iterator[Inferred]:
-    choices: list[tuple[Choices, int]] = []
+    choices = [(choices_of(each, known), each.metadata_hash) for each in computed if each.metadata_hash is not None]
     wanted: defaultdict[Choices, set[int]] = defaultdict(set)
-    for each in computed:
-        if each.metadata_hash is not None and (its_choices := choices_of(each, known)):
-            choices.append((its_choices, each.metadata_hash))
-            wanted[its_choices].add(each.metadata_hash)
+    for its_choices, its_hash in choices:
+        if its_choices:
+            wanted[its_choices].add(its_hash)
     topics = search.topics_of(wanted)
     for its_choices, its_hash in choices:
-        for topic in topics[its_choices].get(its_hash, ()):
+        for topic in topics.get(its_choices, {}).get(its_hash, ()):
             if topic.topic_id is not None and topic.topic_id not in known:
                 name = InferredName(topic.name, TopicSource.METADATA_HASH, Confidence.CERTAIN, topic.partitions)
                 yield topic.topic_id, name
@@ -213,13 +214,12 @@ class HashSearch:
 
     def topics_of(self, wanted: Mapping[Choices, AbstractSet[int]]) -> dict[Choices, Mapping[int, list[Topic]]]:
         """By hash, the topics that have it. Those with few pairings first, since the number of all is limited."""
-        by_choices = {}
-        for choices in sorted(wanted, key=lambda each: (prod(len(one.names) for one in each), repr(each))):
-            key = choices, frozenset(wanted[choices])
+        in_order = sorted(wanted, key=lambda each: (prod(len(one.names) for one in each), repr(each)))
+        keys = [(choices, frozenset(wanted[choices])) for choices in in_order]
+        for key in keys:
             if key not in self.known:
-                self.known[key] = self.search(choices, wanted[choices])
-            by_choices[choices] = self.known[key]
-        return by_choices
+                self.known[key] = self.search(*key)
+        return {key[0]: self.known[key] for key in keys}
 
     def search(self, choices: Choices, wanted: AbstractSet[int]) -> dict[int, list[Topic]]:
         """First with the numbers of partitions that the target shows. Then one of the topics has partitions that no
@@ -241,7 +241,12 @@ class HashSearch:
 
         found: dict[int, list[Topic]] = {}
         left, tried, most = set(wanted), 0, min(MOST_PAIRINGS, self.pairings_left)
-        for pairing in every_pairing(choices, most):
+        ways = [each.names for each in choices]
+        for pairing in islice(pairings(ways, MOST_NAMES), most):
+            if pairing is None:
+                # Names that fit together in no way cost as much as pairings.
+                tried = most
+                break
             tried += 1
             compare(pairing)
             if not left:
@@ -250,16 +255,10 @@ class HashSearch:
         beyond = tried * MOST_BEYOND * len(choices)
         if left and tried < most and beyond <= min(MOST_PAIRINGS, self.pairings_left):
             self.pairings_left -= beyond
-            for pairing in every_pairing(choices, most):
-                for at in range(len(choices)):
-                    for more in range(1, MOST_BEYOND + 1):
-                        compare(pairing, at, more)
+            for pairing in pairings(ways, MOST_NAMES):
+                for at, more in product(range(len(choices)), range(1, MOST_BEYOND + 1)):
+                    compare(pairing or (), at, more)
         return found
-
-
-def every_pairing(choices: Choices, most: int) -> Iterator[Sequence[str]]:
-    ways = islice(pairings([each.names for each in choices], MOST_PAIRINGS_OF_ALL), most)
-    return (each for each in ways if each is not None)
 
 
 # By what is left

@@ -183,3 +183,11 @@ def test_where_nothing_matches_the_work_is_bounded_and_what_is_cheap_is_inferred
     dict(by_hash([*racked, small], {}, search))
     assert len(search.known) == left == 41
     assert names_of(names_by_id([*racked[:200], small], {})) == {topic_id(name): name for name in "xyz"}
+
+
+def test_names_that_fit_together_in_no_way_end_the_search() -> None:
+    """More ids than names: all but the last id have a name in billions of ways."""
+    ids, names = [f"i{each:02}" for each in range(15)], tuple(f"n{each:02}" for each in range(14))
+    of = TargetNames(names, tuple((each, 1) for each in ids), tuple((each, names) for each in ids), 7, True, 0)
+    small = computed("ab", {"a": 2, "b": 2})
+    assert names_of(names_by_id([of, small], {})) == {topic_id(name): name for name in "ab"}
