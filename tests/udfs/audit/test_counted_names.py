@@ -204,8 +204,7 @@ def test_names_are_those_that_all_pairings_of_a_slow_search_have(rng: np.random.
         slow = {each: next(iter(some)) for each, some in common.items() if len(some) == 1}
         result = named([target_names(counts, possible)], whole_topics(**least, other=1))
         # Of what they leave, one name may be the only one.
-        counted = {each: of.name for each, of in result.items() if of.source == TopicSource.PARTITION_COUNTS}
-        assert counted == slow
+        assert {each: of.name for each, of in result.items() if of.source == TopicSource.PARTITION_COUNTS} == slow
         decided += bool(slow)
     assert decided > 30
 
