@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from jobs.docs_pages.page_file import write_or_check
-from jobs.gating.declarations.metric_files import FAILING, Metrics, parse_metrics
-from jobs.gating.declarations.rule_files import METRICS, shipped_files
+from jobs.gating.declarations.metric_files import FAILING, Metrics, our_metrics
 from schemas.contract.exported_metrics import METRICS as EXPORTED_METRICS
 
 PAGE = Path("docs/metrics.md")
@@ -18,7 +17,7 @@ INTRODUCTION = """# Metrics
 
 Generated from `schemas/metrics/`. `groupscope gate` computes these numbers from the tables, and stores them in
 `gate_metrics`. Then it compares them with limits. A limit is an *expectation*; all expectations of one table are a
-*suite* (`schemas/expectations/`). A *slice* is a subset of a table that is measured separately, such as one group. So
+*suite* (in the same files). A *slice* is a subset of a table that is measured separately, such as one group. So
 `gate_metrics` has one row for each run, table, slice and metric.
 
 A metric `rows_failing_NAME` counts rows that break a rule. The page shows the rule as an SQL condition, and the column
@@ -34,7 +33,7 @@ group has one series, with its present verdict."""
 
 
 def page() -> str:
-    files = [parse_metrics(file) for file in shipped_files(METRICS, ".sql").values()]
+    files = our_metrics().values()
     contents = [f"- [{each.table}](#{each.table}): {each.about}" for each in files]
     lines = [INTRODUCTION, *contents, "", *(line for each in files for line in table_lines(each))]
     return "\n".join([*lines, *exported_lines()]).rstrip("\n") + "\n"

@@ -1,12 +1,8 @@
 -- Record type 2: a classic group with all members, their subscriptions and assignments.
--- num_rows: Number of rows.
--- num_repeated_keys: Rows that repeat the key of another row.
 -- num_values: Records that are not tombstones.
 -- largest_record_bytes: Size of the largest record in bytes; NULL if there are no rows.
 WITH judged AS (
   SELECT * FROM classic_group_metadata WHERE cluster = :cluster
 )
-SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, offsets_partition, record_offset,
-  partition_leader_epoch)) AS num_repeated_keys,   count(*) FILTER (WHERE NOT is_tombstone) AS num_values,
-  max(record_bytes) AS largest_record_bytes
+SELECT {keys}, count(*) FILTER (WHERE NOT is_tombstone) AS num_values, max(record_bytes) AS largest_record_bytes
 FROM judged

@@ -1,15 +1,12 @@
 -- Spans: ranges of messages whose data a consumer validated before it committed their offsets, as `gate --span`
---   recorded them.
--- num_rows: Number of rows.
--- num_repeated_keys: Rows that repeat the key of another row.
+-- recorded them.
 -- num_failed: Spans that failed the validation, without an override.
 -- num_overridden: Spans that failed the validation, but that somebody accepted with an override.
 -- rows_failing_empty_span: Spans that end before they begin.
--- rule empty_span: to_offset < from_offset
+-- rule empty_span warning: to_offset < from_offset
 WITH judged AS (
   SELECT * FROM gate_spans WHERE cluster = :cluster
 )
-SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, topic, partition, from_offset,
-  to_offset, recorded_time)) AS num_repeated_keys,   count(*) FILTER (WHERE verdict = 'failed') AS num_failed,
-  count(*) FILTER (WHERE verdict = 'overridden') AS num_overridden,   :rules
+SELECT {keys}, count(*) FILTER (WHERE verdict = 'failed') AS num_failed,
+  count(*) FILTER (WHERE verdict = 'overridden') AS num_overridden, :rules
 FROM judged

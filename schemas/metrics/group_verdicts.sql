@@ -1,11 +1,7 @@
 -- How each group reads its partitions at the as-of time: the lag verdict, such as OK, STOP or REWIND.
--- num_rows: Number of rows.
--- num_repeated_keys: Rows that repeat the key of another row.
 -- num_bad: Partitions on which the group's committed offset stopped, does not advance or moved back (own_verdict is
 --   STOP, STALL or REWIND).
 -- num_unknown: Partitions whose own_verdict is UNKNOWN.
--- rows_failing_evidence_order: Rows whose evidence ends before it begins.
--- rule evidence_order: evidence_first_offset > evidence_last_offset
 WITH judged AS (
   SELECT verdicts.*
   FROM group_verdicts AS verdicts
@@ -13,8 +9,6 @@ WITH judged AS (
     SELECT max(as_of_time) FROM group_verdicts WHERE cluster = :cluster AND as_of_time <= :as_of_time
   )
 )
-SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, as_of_time, group_id, topic, topic_id,
-  partition)) AS num_repeated_keys,   count(*) FILTER (WHERE partition IS NOT NULL AND own_verdict IN ('STOP',
-  'STALL', 'REWIND')) AS num_bad,   count(*) FILTER (WHERE partition IS NOT NULL AND own_verdict = 'UNKNOWN') AS
-  num_unknown,   :rules
+SELECT {keys}, count(*) FILTER (WHERE partition IS NOT NULL AND own_verdict IN ('STOP', 'STALL', 'REWIND')) AS num_bad,
+  count(*) FILTER (WHERE partition IS NOT NULL AND own_verdict = 'UNKNOWN') AS num_unknown, :rules
 FROM judged

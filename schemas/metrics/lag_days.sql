@@ -1,18 +1,16 @@
 -- Lag by day.
--- num_rows: Number of rows.
--- num_repeated_keys: Rows that repeat the key of another row.
 -- num_points_apart: Difference between the points that these days count and the rows of lag_points; 0 if the two tables
 --   agree.
+-- limit num_points_apart critical: 0
 -- rows_failing_rank_order: Days on which a percentile of the lag in messages (lag_floor) or of the time lag is above a
 --   higher percentile, or above the maximum.
--- rule rank_order: lag_floor_p50 > lag_floor_p95 OR lag_floor_p95 > lag_floor_p99 OR lag_floor_p99 > lag_floor_max OR
---   time_lag_ms_p50 > time_lag_ms_p95 OR time_lag_ms_p95 > time_lag_ms_p99 OR time_lag_ms_p99 > time_lag_ms_max
--- rows_failing_evidence_order: Rows whose evidence ends before it begins.
--- rule evidence_order: evidence_first_offset > evidence_last_offset
+-- rule rank_order critical: lag_floor_p50 > lag_floor_p95 OR lag_floor_p95 > lag_floor_p99 OR lag_floor_p99 >
+--   lag_floor_max OR time_lag_ms_p50 > time_lag_ms_p95 OR time_lag_ms_p95 > time_lag_ms_p99 OR time_lag_ms_p99 >
+--   time_lag_ms_max
 WITH judged AS (
   SELECT * FROM lag_days WHERE cluster = :cluster
 )
-SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, day_time, group_id, topic, topic_id,
-  evidence_partition)) AS num_repeated_keys,   abs(coalesce(sum(num_points), 0) - (SELECT count(*) FROM lag_points
-  WHERE cluster = :cluster)) AS num_points_apart,   :rules
+SELECT {keys},
+  abs(coalesce(sum(num_points), 0) - (SELECT count(*) FROM lag_points WHERE cluster = :cluster)) AS num_points_apart,
+  :rules
 FROM judged

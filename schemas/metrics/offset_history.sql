@@ -1,4 +1,5 @@
 -- Committed offsets, from when to when each was in effect.
+-- rows due if: offset_commits.num_plain
 -- num_rows: Number of rows.
 -- num_open: Offsets that are still in effect.
 -- num_commits: Number of commits in all rows.
@@ -6,15 +7,12 @@
 --   never read.
 -- rows_failing_went_back: Offsets that are lower than the previous one, and that no row of offset_resets explains:
 --   messages were read again.
--- rule went_back: delta < 0 AND NOT is_explained
+-- rule went_back warning as odd_commits offset_rewound: delta < 0 AND NOT is_explained
 -- rows_failing_delta_wrong: Rows whose delta is not committed_offset minus previous_offset.
--- rule delta_wrong: delta <> CAST(committed_offset AS DECIMAL(38, 0)) - CAST(previous_offset AS DECIMAL(38, 0))
+-- rule delta_wrong critical: delta <> CAST(committed_offset AS DECIMAL(38, 0)) - CAST(previous_offset AS DECIMAL(38,
+--   0))
 -- rows_failing_no_commit: Rows without a commit.
--- rule no_commit: num_commits < 1
--- rows_failing_evidence_order: Rows whose evidence ends before it begins.
--- rule evidence_order: evidence_first_offset > evidence_last_offset
--- rows_failing_interval_order: Intervals that end before they begin, by offset.
--- rule interval_order: to_offset < from_offset
+-- rule no_commit critical: num_commits < 1
 WITH explained AS (
   SELECT DISTINCT history.group_id, history.topic, history.partition, history.from_offset
   FROM offset_history AS history
@@ -31,6 +29,7 @@ judged AS (
     AND explained.partition = history.partition
   WHERE history.cluster = :cluster
 )
-SELECT count(*) AS num_rows,   count(*) FILTER (WHERE to_offset IS NULL) AS num_open,   coalesce(sum(num_commits),
-  0) AS num_commits,   count(*) FILTER (WHERE ended_by = 'coverage_hole') AS num_ended_by_hole,   :rules
+SELECT count(*) AS num_rows, count(*) FILTER (WHERE to_offset IS NULL) AS num_open,
+  coalesce(sum(num_commits), 0) AS num_commits,
+  count(*) FILTER (WHERE ended_by = 'coverage_hole') AS num_ended_by_hole, :rules
 FROM judged

@@ -1,18 +1,13 @@
 -- Which member owned each partition, from when to when.
--- num_rows: Number of rows.
--- num_repeated_keys: Rows that repeat the key of another row.
 -- num_open: Intervals without an end: partitions that have an owner now.
 -- rows_failing_two_owners: Intervals that end after another member got the partition. Share groups and standby or
---   warmup tasks of streams groups may have several owners and do not count, nor do groups for which [[groups]] in
---   the settings declares several owners: there the finding group_rule_broken counts them.
--- rule two_owners: group_type <> 'share' AND coalesce(role, 'active') = 'active' AND next_member_id <> member_id AND
---   NOT is_declared AND next_from_offset IS NOT NULL AND (to_offset IS NULL OR to_offset > next_from_offset)
+--   warmup tasks of streams groups may have several owners and do not count, nor do groups for which [[groups]] in the
+--   settings declares several owners: there the finding group_rule_broken counts them.
+-- rule two_owners critical as replay_anomaly: group_type <> 'share' AND coalesce(role, 'active') = 'active' AND
+--   next_member_id <> member_id AND NOT is_declared AND next_from_offset IS NOT NULL AND (to_offset IS NULL OR
+--   to_offset > next_from_offset)
 -- rows_failing_orphan_owner: Partitions whose current owner is not a member of the group.
--- rule orphan_owner: to_offset IS NULL AND NOT is_member
--- rows_failing_evidence_order: Rows whose evidence ends before it begins.
--- rule evidence_order: evidence_first_offset > evidence_last_offset
--- rows_failing_interval_order: Intervals that end before they begin, by offset.
--- rule interval_order: to_offset < from_offset
+-- rule orphan_owner warning: to_offset IS NULL AND NOT is_member
 WITH checked AS (
   SELECT group_id, evidence_partition, num_owned_twice, explode(checks) AS checked FROM assignment_audit
   WHERE cluster = :cluster
@@ -36,7 +31,5 @@ judged AS (
     ORDER BY intervals.from_offset, intervals.to_offset NULLS LAST
   )
 )
-SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, group_id, topic, topic_id, partition, role,
-  member_id, phase, from_offset, evidence_partition)) AS num_repeated_keys,
-  count(*) FILTER (WHERE to_offset IS NULL) AS num_open,   :rules
+SELECT {keys}, count(*) FILTER (WHERE to_offset IS NULL) AS num_open, :rules
 FROM judged

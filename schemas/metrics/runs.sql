@@ -3,8 +3,11 @@
 -- num_decoded: Rows that these runs report as written to decoded tables.
 -- num_counts_broken: Pairs of a run and an offsets partition whose counts do not add up: the records read should be
 --   decoded + rejected + already known.
+-- limit num_counts_broken critical: 0, rows by SELECT run_id, job, ingest_counts FROM runs WHERE cluster = :cluster AND
+--   job = 'ingest'
 -- num_rows_missing: Rows that runs report as written to decoded tables, minus the rows that these tables have. Below 0:
 --   the tables have more rows than reported.
+-- limit num_rows_missing critical: 0
 -- share_rejected: Share of the records read that were rejected, 0 to 1; NULL if no records were read.
 WITH counted AS (
   SELECT run_id, unnest(ingest_counts) AS counts FROM runs WHERE cluster = :cluster

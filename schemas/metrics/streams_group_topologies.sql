@@ -1,9 +1,1 @@
 -- Record type 23: the topology that a streams group runs.
--- num_rows: Number of rows.
--- num_repeated_keys: Rows that repeat the key of another row.
-WITH judged AS (
-  SELECT * FROM streams_group_topologies WHERE cluster = :cluster
-)
-SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, offsets_partition, record_offset,
-  partition_leader_epoch)) AS num_repeated_keys
-FROM judged

@@ -1,9 +1,1 @@
 -- Control records (COMMIT, ABORT), which end a producer's transaction.
--- num_rows: Number of rows.
--- num_repeated_keys: Rows that repeat the key of another row.
-WITH judged AS (
-  SELECT * FROM transaction_markers WHERE cluster = :cluster
-)
-SELECT count(*) AS num_rows,   count(*) - count(DISTINCT (cluster, offsets_partition, record_offset,
-  partition_leader_epoch)) AS num_repeated_keys
-FROM judged

@@ -5,6 +5,5 @@
 WITH judged AS (
   SELECT * FROM v_transactions_open WHERE cluster = :cluster
 )
-SELECT count(*) AS num_open,
-  max(age_ms) AS oldest_age_ms
+SELECT count(*) AS num_open, max(age_ms) AS oldest_age_ms
 FROM judged

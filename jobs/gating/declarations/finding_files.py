@@ -151,7 +151,7 @@ def is_value(column: str, value: str | None) -> str:
 @cache
 def finding_files() -> tuple[FindingFile, ...]:
     kinds = {kind.value: kind for kind in FindingKind}
-    return tuple(finding_file(kinds[name], file) for name, file in shipped_files(FINDINGS, ".sql").items())
+    return tuple(finding_file(kinds[name], file) for name, file in shipped_files(FINDINGS).items())
 
 
 def finding_file(kind: FindingKind, file: RuleFile) -> FindingFile:

@@ -12,29 +12,75 @@
 
 The result has one row, or one row per slice if it has a column `slice`. Every other column is a metric. `:rules`
 becomes a count of the failing rows for each rule. The statement that lists these rows uses the same condition.
+
+Files of ours also say what is expected, from which the suites of ours are made:
+
+    -- rows due if: runs.num_decoded
+    -- rule negative warning as odd_commits: committed_offset < 0
+    -- limit share_known critical: 0 to 1
+    -- limit num_critical warning as replay_anomaly: 0, rows by SELECT …
+
+`as` are the kinds of findings that list the same rows. `{keys}` are the two metrics of the key of the table, which a
+file without SQL has alone. Where rows have evidence, or an interval, its order is a rule of every table.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-from jobs.gating.declarations.rule_files import METRICS, RuleFile, rule_files
+from jobs.gating.declarations.rule_files import METRICS, RuleFile, shipped_files, user_files
 from jobs.gating.declarations.sql_text import Parameters
 from jobs.output.failure import Failure
 from schemas.sql_files import sql_file
+from schemas.tables import TABLES, Table
 from schemas.words.exit_codes import ExitCode
+from schemas.words.gate import FindingKind
+from schemas.words.history import Severity
 
 SLICE, ALL = "slice", "all"
 RULES = ":rules"
 FAILING = "rows_failing_"
-ENTRY = re.compile(r"(?P<rule>rule )?(?P<name>[a-z]\w*): (?P<text>.+)")
+METRIC = re.compile(r"(?P<name>[a-z]\w*): (?P<text>.+)")
+EXPECTED = r"(?: (?P<severity>info|warning|critical)(?: as (?P<kinds>[\w ]+))?)"
+RULE = re.compile(rf"rule (?P<name>[a-z]\w*){EXPECTED}?: (?P<text>.+)")
+LIMIT = re.compile(
+    rf"limit (?P<name>[a-z]\w*){EXPECTED}: (?P<low>\S+?)(?: to (?P<high>\S+?))?(?:, rows by (?P<query>.+))?"
+)
+DUE = re.compile(r"rows due if: (?P<names>.+)")
+SEVERITIES = {severity.value: severity for severity in Severity}
+KEYS = "{keys}"
+OURS = "schemas/"
+OF_KEY = {"num_rows": "Number of rows.", "num_repeated_keys": "Rows that repeat the key of another row."}
+EVIDENCE = ("evidence_partition", "evidence_first_offset", "evidence_last_offset")
+# By columns that a table has: a rule, what it counts, and its condition.
+OF_COLUMNS = (
+    (EVIDENCE, "evidence_order", "Rows whose evidence ends before it begins.",
+     "evidence_first_offset > evidence_last_offset"),
+    ((*EVIDENCE, "from_offset", "to_offset"), "interval_order", "Intervals that end before they begin, by offset.",
+     "to_offset < from_offset"),
+)  # fmt: skip
 LAST_SELECT = re.compile(r"(?m)^SELECT\b(?![\s\S]*^SELECT\b)")
 
 
 @dataclass(frozen=True)
+class Limit:
+    """What a metric must be. `query` lists failing rows, if no rule does; `kinds` are findings about the same rows."""
+
+    metric: str
+    severity: Severity
+    kinds: tuple[FindingKind, ...] = ()
+    low: float = 0
+    high: float = 0
+    query: str | None = None
+
+
+@dataclass(frozen=True)
 class Metrics:
-    """`metrics`: meaning by name. `rules`: condition of a failing row, by name."""
+    """`metrics`: meaning by name. `rules`: condition of a failing row, by name. `limits` and `rows_due`, of which one
+    above 0 says that the table must have rows, are of files of ours."""
 
     table: str
     place: str
@@ -42,6 +88,8 @@ class Metrics:
     metrics: Mapping[str, str]
     rules: Mapping[str, str]
     sql: str
+    limits: tuple[Limit, ...] = ()
+    rows_due: tuple[str, ...] = ()
 
     def statement(self, parameters: Parameters) -> str:
         counts = ", ".join(
@@ -62,19 +110,74 @@ class Metrics:
 
 def metric_files(config: Path | None) -> dict[str, Metrics]:
     """By table or view: ours and the user's."""
-    return {name: parse_metrics(file) for name, file in rule_files(METRICS, ".sql", config).items()}
+    users = {name: parse_metrics(file) for name, file in user_files(METRICS, ".sql", config).items()}
+    return dict(sorted({**our_metrics(), **users}.items()))
+
+
+@cache
+def our_metrics() -> dict[str, Metrics]:
+    return {name: parse_metrics(file) for name, file in shipped_files(METRICS).items()}
 
 
 def parse_metrics(file: RuleFile) -> Metrics:
     declared = sql_file(file.text, file.place, is_loose=True)
-    comments = [text.strip() for _, text in declared.header]
-    about = " ".join(text for text in comments if not ENTRY.fullmatch(text))
-    matches = [match for text in comments if (match := ENTRY.fullmatch(text))]
-    metrics = {each["name"]: each["text"] for each in matches if not each["rule"]}
-    rules = {each["name"]: each["text"] for each in matches if each["rule"]}
+    about: list[str] = []
+    metrics: dict[str, str] = {}
+    rules: dict[str, str] = {}
+    limits: list[Limit] = []
+    due: list[str] = []
+    for line, text in declared.header:
+        if match := RULE.fullmatch(text):
+            rules[match["name"]] = match["text"]
+            if match["severity"]:
+                limits.append(limit(f"{file.place}, line {line}", FAILING + match["name"], match.groupdict()))
+        elif match := LIMIT.fullmatch(text):
+            limits.append(limit(f"{file.place}, line {line}", match["name"], match.groupdict()))
+        elif match := DUE.fullmatch(text):
+            due += match["names"].split()
+        elif match := METRIC.fullmatch(text):
+            metrics[match["name"]] = match["text"]
+        elif re.match(r"(rule \w+ [^:]+|limit .+): ", text) and file.place.startswith(OURS):
+            what = "rule NAME SEVERITY: CONDITION or limit METRIC SEVERITY: NUMBER to NUMBER"
+            raise misuse(f"{file.place}, line {line}", f"{text}; expected {what}")
+        else:
+            about.append(text)
     sql = declared.sql.strip().rstrip(";")
+    table = TABLES.get(file.name)
+    if table is not None and (limits or KEYS in sql or not sql):
+        if KEYS in sql or not sql:
+            metrics = OF_KEY | metrics
+            limits.insert(0, Limit("num_repeated_keys", Severity.CRITICAL))
+        for columns, name, counted, condition in OF_COLUMNS:
+            if {*columns} <= {column.name for column in table.columns}:
+                metrics[FAILING + name], rules[name] = counted, condition
+                limits.append(Limit(FAILING + name, Severity.CRITICAL))
+        sql = with_keys(sql, table, bool(rules))
     check(file.place, metrics, rules, sql)
-    return Metrics(table=file.name, place=file.place, about=about, metrics=metrics, rules=rules, sql=sql)
+    return Metrics(file.name, file.place, " ".join(about), metrics, rules, sql, tuple(limits), tuple(due))
+
+
+def limit(place: str, metric: str, said: Mapping[str, str | None]) -> Limit:
+    known = {kind.value: kind for kind in FindingKind}
+    kinds = (said["kinds"] or "").split()
+    for kind in kinds:
+        if kind not in known:
+            raise misuse(place, f"as {kind}: no kind of finding; expected one of {', '.join(known)}")
+    try:
+        low = json.loads(said.get("low") or "0")
+        high = json.loads(said.get("high") or "null")
+    except ValueError:
+        raise misuse(place, "expected `limit METRIC SEVERITY: NUMBER` or `NUMBER to NUMBER`") from None
+    return Limit(metric, SEVERITIES[said["severity"] or ""], tuple(known[kind] for kind in kinds), low,
+                 low if high is None else high, said.get("query"))  # fmt: skip
+
+
+def with_keys(sql: str, table: Table, has_rules: bool) -> str:
+    keys = f"count(*) AS num_rows, count(*) - count(DISTINCT ({', '.join(table.key)})) AS num_repeated_keys"
+    if sql:
+        return sql.replace(KEYS, keys)
+    whole = f"WITH judged AS (\n  SELECT * FROM {table.name} WHERE cluster = :cluster\n)\n"
+    return f"{whole}SELECT {keys}{', ' + RULES if has_rules else ''}\nFROM judged"
 
 
 def check(place: str, metrics: Mapping[str, str], rules: Mapping[str, str], sql: str) -> None:

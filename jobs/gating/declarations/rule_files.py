@@ -1,16 +1,16 @@
 """Finds the files that declare metrics, suites and findings: those of the package and those of the user.
 
-Ours are in `schemas/metrics`, `schemas/expectations` and `schemas/findings`, and so in the wheel and in the zip for
-spark-submit. Users put theirs into `metrics/` and `expectations/` in the folder of the settings file. A user's file
-replaces one of ours with the same name.
+Ours are in `schemas/metrics` and `schemas/findings`, and so in the wheel and in the zip for spark-submit. Users put
+theirs into `metrics/` and `expectations/` in the folder of the settings file. A user's file of metrics replaces one of
+ours with the same name, and a user's suite that of the table with its name.
 """
 
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
 from jobs.configuration.read_settings import DEFAULT_PATH
 from jobs.output.failure import Failure, os_error_line
+from schemas.sql_files import shipped
 from schemas.words.exit_codes import ExitCode
 
 METRICS, EXPECTATIONS, FINDINGS = "metrics", "expectations", "findings"
@@ -25,20 +25,9 @@ class RuleFile:
     text: str
 
 
-def shipped_files(kind: str, ending: str) -> dict[str, RuleFile]:
+def shipped_files(kind: str) -> dict[str, RuleFile]:
     """By name, sorted by name."""
-    folder = files("schemas").joinpath(kind)
-    paths = [each for each in folder.iterdir() if each.name.endswith(ending)]
-    names = {each.name.removesuffix(ending): each for each in paths}
-    return {
-        name: RuleFile(name, f"schemas/{kind}/{names[name].name}", names[name].read_text(encoding="utf-8"))
-        for name in sorted(names)
-    }
-
-
-def rule_files(kind: str, ending: str, config: Path | None) -> dict[str, RuleFile]:
-    """Ours and the user's."""
-    return dict(sorted({**shipped_files(kind, ending), **user_files(kind, ending, config)}.items()))
+    return {name: RuleFile(name, place, text) for name, place, text in shipped(kind)}
 
 
 def user_files(kind: str, ending: str, config: Path | None) -> dict[str, RuleFile]:

@@ -1,4 +1,5 @@
-"""Reads suites of expectations: Great Expectations' own suite JSON, over the metrics of one table.
+"""Suites of expectations: ours are made from files of metrics; those of users are Great Expectations' own suite JSON,
+over the metrics of one table.
 
 `meta.table` names the table or view (default: the name of the file). `meta.rows_due` names metrics of other tables,
 such as offset_commits.num_plain: if one of them is above 0, the suite's table must have rows. The checks here do not
@@ -14,8 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jobs.gating.declarations.metric_files import SLICE, Metrics
-from jobs.gating.declarations.rule_files import EXPECTATIONS, RuleFile, rule_files
+from jobs.gating.declarations.metric_files import SLICE, Metrics, our_metrics
+from jobs.gating.declarations.rule_files import EXPECTATIONS, RuleFile, user_files
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import FindingKind
@@ -63,8 +64,31 @@ class Suite:
 
 
 def suites(metrics: Mapping[str, Metrics], config: Path | None) -> list[Suite]:
-    """Ours and the user's, checked against the existing metrics."""
-    return [parse_suite(file, metrics) for file in rule_files(EXPECTATIONS, ".json", config).values()]
+    """Ours and the user's, checked against the existing metrics. A user's suite replaces ours of the same name."""
+    users = {name: parse_suite(file, metrics) for name, file in user_files(EXPECTATIONS, ".json", config).items()}
+    ours = {name: our_suite(each, metrics) for name, each in our_metrics().items() if each.limits and name not in users}
+    return [each for _, each in sorted({**ours, **users}.items())]
+
+
+def our_suite(declared: Metrics, metrics: Mapping[str, Metrics]) -> Suite:
+    """What a file of metrics of ours expects."""
+    table = declared.table
+    for each in declared.limits:
+        if each.metric not in metrics[table].metrics:
+            near = nearest(each.metric, metrics[table].metrics)
+            raise misuse(declared.place, f"limit: {metrics[table].place} has no metric {json.dumps(each.metric)}{near}")
+    expectations = (
+        Expectation(
+            "expect_column_values_to_be_between",
+            {"column": each.metric, "min_value": each.low, "max_value": each.high},
+            each.severity,
+            each.query,
+            each.kinds,
+        )
+        for each in declared.limits
+    )
+    check_due(declared.place, declared.rows_due, metrics)
+    return Suite(table, declared.place, table, declared.rows_due, tuple(expectations))
 
 
 def parse_suite(file: RuleFile, metrics: Mapping[str, Metrics]) -> Suite:
@@ -90,12 +114,7 @@ def parse_suite(file: RuleFile, metrics: Mapping[str, Metrics]) -> Suite:
             f"meta.rows_due = {json.dumps(due)}: give a list of TABLE.METRIC: if one is above 0, the table must "
             "have rows",
         )
-    known = {f"{name}.{metric}" for name, each in metrics.items() for metric in each.metrics}
-    for name in due:
-        if name not in known:
-            raise misuse(
-                file.place, f"meta.rows_due: {json.dumps(name)}: no table has this metric{nearest(str(name), known)}"
-            )
+    check_due(file.place, due, metrics)
     listed = content.get("expectations")
     if not isinstance(listed, list) or not listed:
         raise misuse(file.place, "expectations: is missing or empty; give a list of one or more")
@@ -104,6 +123,15 @@ def parse_suite(file: RuleFile, metrics: Mapping[str, Metrics]) -> Suite:
     )
     check_repeated(file.place, expectations)
     return Suite(file.name, file.place, table, tuple(due), expectations)
+
+
+def check_due(place: str, due: Iterable[object], metrics: Mapping[str, Metrics]) -> None:
+    known = {f"{name}.{metric}" for name, each in metrics.items() for metric in each.metrics}
+    for name in due:
+        if name not in known:
+            raise misuse(
+                place, f"meta.rows_due: {json.dumps(name)}: no table has this metric{nearest(str(name), known)}"
+            )
 
 
 def expectation(place: str, content: object, metrics: Metrics) -> Expectation:

@@ -12,7 +12,7 @@ import pytest
 
 from jobs.configuration.settings import Settings
 from jobs.docs_pages import metrics as metrics_page
-from jobs.gating.declarations.metric_files import FAILING, metric_files, parse_metrics
+from jobs.gating.declarations.metric_files import FAILING, Limit, metric_files, parse_metrics
 from jobs.gating.declarations.rule_files import RuleFile
 from jobs.gating.declarations.sql_text import Parameters, parameters
 from jobs.gating.measuring import Frame, measure
@@ -23,6 +23,8 @@ from jobs.warehouses.warehouse import Warehouse
 from schemas.contract.views import VIEWS
 from schemas.records import REGISTRY
 from schemas.tables import TABLES, USER_TABLES, Type
+from schemas.words.gate import FindingKind
+from schemas.words.history import Severity
 from tests.make.tables import NOW, Row, make, write_run
 from tests.runs.ingested import ROOT
 
@@ -250,6 +252,67 @@ def test_rules_may_be_counted_on_one_line() -> None:
     comments = "-- num_rows: Rows.\n-- rows_failing_x: X.\n-- rule x: TRUE\n"
     statement = "WITH judged AS (SELECT 1)\nSELECT count(*) AS num_rows, :rules FROM judged"
     assert parse_metrics(RuleFile("x", "x.sql", comments + statement)).rules == {"x": "TRUE"}
+
+
+OF_OURS = """\
+-- Days.
+-- rows due if: runs.num_decoded
+-- rows_failing_x: X.
+-- rule x warning as odd_commits: x < 0
+-- share: A share.
+-- limit share info: 0 to 0.9, rows by SELECT 1
+-- limit num_rows critical: 0
+WITH judged AS (SELECT 1)
+SELECT {keys}, 1 AS share, :rules
+FROM judged
+"""
+
+
+def test_files_of_ours_say_what_is_expected() -> None:
+    """Of a table with a key and evidence; and a file without SQL counts rows and keys alone."""
+    metrics = parse_metrics(RuleFile("lag_days", "schemas/metrics/lag_days.sql", OF_OURS))
+    assert metrics.limits == (
+        Limit("num_repeated_keys", Severity.CRITICAL),
+        Limit("rows_failing_x", Severity.WARNING, (FindingKind.ODD_COMMITS,)),
+        Limit("share", Severity.INFO, (), 0, 0.9, "SELECT 1"),
+        Limit("num_rows", Severity.CRITICAL),
+        Limit("rows_failing_evidence_order", Severity.CRITICAL),
+    )
+    assert (metrics.about, metrics.rows_due, [*metrics.rules]) == (
+        "Days.",
+        ("runs.num_decoded",),
+        ["x", "evidence_order"],
+    )
+    assert [*metrics.metrics] == [
+        "num_rows",
+        "num_repeated_keys",
+        "rows_failing_x",
+        "share",
+        "rows_failing_evidence_order",
+    ]
+    plain = parse_metrics(RuleFile("topics", "schemas/metrics/topics.sql", "-- Topics.\n"))
+    assert [*plain.metrics] == ["num_rows", "num_repeated_keys"] and [each.metric for each in plain.limits] == [
+        "num_repeated_keys"
+    ]
+    assert plain.statement(PARAMETERS).endswith(
+        "count(DISTINCT (cluster, topic, topic_id, from_time)) AS num_repeated_keys\nFROM judged"
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("rule x warning", "rule x warnin", "line 4: rule x warnin as odd_commits: x < 0; expected rule NAME SEVERITY"),
+        ("odd_commits", "odd_commit", "line 4: as odd_commit: no kind of finding; expected one of"),
+        ("0 to 0.9", "none", "line 6: expected `limit METRIC SEVERITY: NUMBER`"),
+        ("limit share info", "limit share", "line 6: limit share: 0 to 0.9"),
+    ],
+)
+def test_a_wrong_line_of_ours_says_where_it_is_and_what_was_expected(old: str, new: str, expected: str) -> None:
+    text = OF_OURS.replace(old, new)
+    with pytest.raises(Failure) as failure:
+        parse_metrics(RuleFile("lag_days", "schemas/metrics/lag_days.sql", text))
+    assert str(failure.value).startswith(f"schemas/metrics/lag_days.sql, {expected}")
 
 
 @pytest.mark.parametrize(
