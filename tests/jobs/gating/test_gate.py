@@ -312,14 +312,15 @@ def test_wrong_rules_end_with_2_before_anything_is_written(
 
 @pytest.mark.drawn_together(8)
 def test_the_zip_brings_the_rules_along(tmp_path: Path) -> None:
-    names = [str(path.relative_to(ROOT)) for path in (ROOT / "schemas").glob("*/*") if path.suffix in (".sql", ".json")]
+    names = [path for folder in ("metrics", "findings", "views") for path in (ROOT / "schemas" / folder).glob("*.sql")]
     archive = tmp_path / "groupscope.zip"
     with zipfile.ZipFile(archive, "w") as opened:
         for path in [*(ROOT / "jobs").rglob("*.py"), *(ROOT / "schemas").rglob("*.*"), *(ROOT / "udfs").rglob("*.py")]:
             opened.write(path, path.relative_to(ROOT))
     program = "from pathlib import Path; from jobs.gating.run import rules; r = rules(Path('no/x.toml')); "
     program += "from jobs.gating.declarations.finding_files import finding_files; "
-    program += "print(len(r.metrics) + len(r.suites) + len(finding_files()))"
+    program += "from schemas.contract.views import VIEWS; assert r.suites; "
+    program += "print(len(r.metrics) + len(finding_files()) + len(VIEWS))"
     output = subprocess.run(
         [sys.executable, "-c", program],
         cwd=tmp_path,
