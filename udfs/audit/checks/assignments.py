@@ -66,11 +66,13 @@ class RecordedAssignment:
         exist: Flags = (rows.partitions >= 0) & (rows.partitions < self.counts[rows.topics])
         return exist
 
-    def places(self, rows: Rows) -> Numbers:
-        """Of rows whose partitions exist; the others are passed over."""
+    def real(self, rows: Rows) -> Rows:
+        """Those whose partitions exist."""
         is_real = self.exist(rows)
-        rows = rows if is_real.all() else rows.take(is_real)
-        places: Numbers = self.starts[rows.topics] + rows.partitions
+        return rows if is_real.all() else rows.take(is_real)
+
+    def places(self, real: Rows) -> Numbers:
+        places: Numbers = self.starts[real.topics] + real.partitions
         return places
 
     @cached_property
@@ -99,9 +101,20 @@ class RecordedAssignment:
         return ~takes[self.class_of_member[self.rows.members], self.rows.topics]
 
     @cached_property
+    def owned(self) -> Numbers:
+        """Places of rows whose partitions exist."""
+        return self.places(self.real_rows)
+
+    @cached_property
     def times_owned(self) -> Numbers:
         """The number of owners, by place."""
-        return np.bincount(self.places(self.real_rows), minlength=int(self.starts[-1])).astype(np.int64)
+        return np.bincount(self.owned, minlength=int(self.starts[-1]))
+
+    def are_among(self, places: Numbers, rows: Rows) -> Flags:
+        """Whether rows name these places."""
+        named = np.zeros(int(self.starts[-1]), np.bool_)
+        named[self.places(self.real(rows))] = True
+        return named[places]
 
     def in_subscribed(self, chosen: Flags) -> Numbers:
         """Chosen places of topics that somebody subscribes to."""
@@ -121,7 +134,7 @@ class RecordedAssignment:
     @cached_property
     def sizes(self) -> Numbers:
         """How many partitions each member has."""
-        return np.bincount(self.rows.members, minlength=len(self.members)).astype(np.int64)
+        return np.bincount(self.rows.members, minlength=len(self.members))
 
     @property
     def num_partitions(self) -> int | None:
@@ -191,11 +204,12 @@ class RecordedAssignment:
         """Rows that give a member a partition that another member claims and it does not. Nobody may have it before
         the other one gives it up."""
         is_unsafe = np.zeros(len(self.rows), np.bool_)
-        claims = claims.take(self.exist(claims))
-        claimed, given = self.places(claims), self.places(self.real_rows)
+        claims = self.real(claims)
+        claimed, given = self.places(claims), self.owned
         claimants = np.full(int(self.starts[-1]), NOBODY, np.int64)
         claimants[claimed] = claims.members
-        unsafe = (claimants[given] != NOBODY) & (claimants[given] != self.real_rows.members)
+        others = claimants[given]
+        unsafe = (others != NOBODY) & (others != self.real_rows.members)
         if unsafe.any():
             # If several members claim a partition, the member that has it may be one of them.
             own = set(zip(claims.members.tolist(), claimed.tolist(), strict=True))

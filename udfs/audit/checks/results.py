@@ -214,7 +214,8 @@ def owners_by_place(rows: Rows, counts: Numbers) -> Numbers:
     """For partitions that exist, topic after topic; of several owners the last."""
     starts = np.cumsum(counts) - counts
     owners = np.full(int(counts.sum()), NOBODY, np.int64)
-    rows = rows.take((rows.partitions >= 0) & (rows.partitions < counts[rows.topics]))
+    is_real = (rows.partitions >= 0) & (rows.partitions < counts[rows.topics])
+    rows = rows if is_real.all() else rows.take(is_real)
     owners[starts[rows.topics] + rows.partitions] = rows.members
     return owners
 

@@ -163,8 +163,8 @@ class GenerationResult(Result):
             topics = recorded.topics_of(places)
             places = places[places - recorded.starts[topics] < self.counts.numbers[topics]]
         if self.closest is not None and self.closest.rows is not None:
-            return np.setdiff1d(places, recorded.places(self.closest.rows))
-        return np.intersect1d(places, recorded.places(of.owned))
+            return places[~recorded.are_among(places, self.closest.rows)]
+        return places[recorded.are_among(places, of.owned)]
 
     @property
     def instances(self) -> Sequence[str | None]:
