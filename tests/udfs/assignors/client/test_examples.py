@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 
 from tests.builders.assignors.client_cases import sticky_data
-from udfs.assignors.answers import assigned_lists, member_lists
-from udfs.assignors.groups import ABSENT, Group, Rows
+from udfs.assignors.answers import assigned_lists
 from udfs.assignors.java.maps import JavaSet, Keys, no_order, string_hashes, topic_partition_hashes, uuid_hash, walked
 from udfs.assignors.questions import read_spec
-from udfs.assignors.sticky import cooperative_sticky
 
 Spec = dict[str, Any]
 
@@ -107,19 +105,14 @@ def test_small_groups_are_assigned_as_kafka_did(name: str) -> None:
 
 def test_a_topic_that_is_listed_twice_counts_as_a_different_subscription() -> None:
     """Only records can have that. Kafka compares the size of a list with that of a set."""
-    nothing = np.empty(0, np.int32)
-    result = {}
-    for listed in ([0, 1], [0, 0, 1]):
-        group = large([3, 4], 3, Rows(nothing, nothing, nothing), ABSENT)
-        group = replace(
-            group, members=["c1", "c2", "c3"], topics=["a", "b"], topics_of_class=[np.array(listed, np.int32)]
-        )
-        answer = cooperative_sticky(group)
-        result[len(listed)] = [pairs for _, pairs in member_lists(group, answer)]
-    assert result == {
-        2: [[("a", 0), ("b", 0), ("b", 3)], [("a", 1), ("b", 1)], [("a", 2), ("b", 2)]],
-        3: [[("b", 0), ("b", 3), ("a", 2)], [("b", 1), ("a", 0)], [("b", 2), ("a", 1)]],
-    }
+    once = read_spec(spec("cooperative-sticky", {"a": 3, "b": 4}, THREE))
+    twice = replace(once, members=tuple(replace(each, subscribed_topics=("a", "a", "b")) for each in once.members))
+    assert [pairs for _, pairs in assigned_lists(once)] == [
+        *([("a", 0), ("b", 0), ("b", 3)], [("a", 1), ("b", 1)], [("a", 2), ("b", 2)])
+    ]
+    assert [pairs for _, pairs in assigned_lists(twice)] == [
+        *([("b", 0), ("b", 3), ("a", 2)], [("b", 1), ("a", 0)], [("b", 2), ("a", 1)])
+    ]
 
 
 def test_hash_codes_are_those_of_java() -> None:
@@ -147,41 +140,31 @@ def test_tables_are_walked_as_java_walks_them() -> None:
     assert walked([5, 17, 33, 1, 16]) == [4, 1, 2, 3, 0]
 
 
-def large(counts: list[int], num_members: int, owned: Rows, generation: int) -> Group:
-    return Group(
-        members=[f"m{member}" for member in range(num_members)],
-        instances=[None] * num_members,
-        racks=[None] * num_members,
-        topics=[f"t{topic}" for topic in range(len(counts))],
-        counts=np.array(counts, np.int64),
-        class_of_member=np.zeros(num_members, np.int32),
-        topics_of_class=[np.arange(len(counts), dtype=np.int32)],
-        owned=owned,
-        generations=[generation] * num_members,
-        user_data=[None] * num_members,
-    )
-
-
 def test_a_large_group_that_grows_moves_no_more_than_it_must_and_nothing_that_is_still_owned(
     rng: np.random.Generator,
 ) -> None:
-    counts = rng.integers(1, 400, 60).tolist()
-    before = int(rng.integers(50, 300))
-    nobody = np.empty(0, np.int32)
-    first = cooperative_sticky(large(counts, before, Rows(nobody, nobody, nobody), ABSENT))
-    order = np.argsort(first.members, kind="stable")
-    joined = int(rng.integers(1, 20))
-    after = cooperative_sticky(large(counts, before + joined, first.take(order), 1))
-    total = sum(counts)
-    assert len(first) == total
-    sizes = np.bincount(first.members, minlength=before)
+    counts = {f"t{topic}": int(count) for topic, count in enumerate(rng.integers(1, 400, 60))}
+    before, joined = int(rng.integers(50, 300)), int(rng.integers(1, 20))
+    first = assigned_lists(
+        read_spec(spec("cooperative-sticky", counts, {f"m{member}": {} for member in range(before)}))
+    )
+    sizes = np.array([len(pairs) for _, pairs in first])
+    total = sum(counts.values())
+    assert len({pair for _, pairs in first for pair in pairs}) == sizes.sum() == total
     assert sizes.max() - sizes.min() <= 1
-    starts = np.cumsum(counts) - counts
-    owner = np.full(total, ABSENT)
-    owner[starts[first.topics] + first.partitions] = first.members
-    assert (owner[starts[after.topics] + after.partitions] == after.members).all()
-    kept = np.bincount(after.members, minlength=before + joined)
+    had = {member: owns(1, **by_topic(pairs)) for member, pairs in first}
+    grown = had | {f"m{member}": {"generation": 1} for member in range(before, before + joined)}
+    after = dict(assigned_lists(read_spec(spec("cooperative-sticky", counts, grown))))
+    assert all(set(after[member]) <= set(pairs) for member, pairs in first)
+    kept = np.array([len(after[member]) for member, _ in first])
     # The quotas: what an old member keeps beyond the least is the extra of the few that may have one.
     least, extra = divmod(total, before + joined)
-    assert kept[:before].sum() == np.minimum(sizes, least).sum() + min(extra, int((sizes > least).sum()))
-    assert kept[before:].sum() == 0
+    assert kept.sum() == np.minimum(sizes, least).sum() + min(extra, int((sizes > least).sum()))
+    assert not any(pairs for member, pairs in after.items() if member not in had)
+
+
+def by_topic(pairs: list[tuple[str, int]]) -> dict[str, list[int]]:
+    topics: dict[str, list[int]] = {}
+    for topic, partition in pairs:
+        topics.setdefault(topic, []).append(partition)
+    return topics
