@@ -45,7 +45,7 @@ class GroupMember:
 
 
 @dataclass(frozen=True)
-class Group:
+class LibraryGroup:
     """Members in the order of the JoinGroup response; `counts`: how many partitions topics have, in the order of the
     broker's answer to the leader."""
 
@@ -145,7 +145,7 @@ TOPIC_ORDERS: Final[Sequence[tuple[str | None, Callable[[Sequence[GroupMember]],
 # -- range and roundrobin
 
 
-def ranges(group: Group) -> Lists:
+def ranges(group: LibraryGroup) -> Lists:
     """Since 2.2.0, topics that are divided in the same way are listed together; before, in the broker's order."""
     audiences = {name: in_order(members) for name, members in group.audiences.items()}
     topics = list(audiences)
@@ -162,7 +162,7 @@ def ranges(group: Group) -> Lists:
     return written
 
 
-def in_circles(group: Group) -> Lists:
+def in_circles(group: LibraryGroup) -> Lists:
     """Topics by name; members that do not subscribe to the topic are passed over."""
     written: Lists = {member.member_id: [] for member in group.members}
     members = cycle(in_order(group.members))
@@ -177,7 +177,7 @@ def in_circles(group: Group) -> Lists:
 # -- cooperative-sticky
 
 
-def cooperative_sticky(group: Group) -> Lists:
+def cooperative_sticky(group: LibraryGroup) -> Lists:
     return without_moved(group.members, sticky(group))
 
 
@@ -186,7 +186,7 @@ def newest_first(keys: Iterable[Key]) -> Iterator[Key]:
     return reversed(list(keys))
 
 
-def sticky(group: Group) -> Lists:
+def sticky(group: LibraryGroup) -> Lists:
     """What each member is to have in the end."""
     claims = claims_of(group)
     has, earlier = believed(group, claims)
@@ -197,7 +197,7 @@ def sticky(group: Group) -> Lists:
     return Balancing(group, has, earlier, holder).balanced(partitions, unassigned, has_to_revoke)
 
 
-def claims_of(group: Group) -> dict[Partition, list[str]]:
+def claims_of(group: LibraryGroup) -> dict[Partition, list[str]]:
     claims: dict[Partition, list[str]] = {}
     for member in group.members:
         for partition in member.owned:
@@ -207,7 +207,7 @@ def claims_of(group: Group) -> dict[Partition, list[str]]:
     return claims
 
 
-def believed(group: Group, claims: Mapping[Partition, Sequence[str]]) -> tuple[Lists, dict[Partition, str]]:
+def believed(group: LibraryGroup, claims: Mapping[Partition, Sequence[str]]) -> tuple[Lists, dict[Partition, str]]:
     """What members keep for now, and by partition who had it in an earlier generation. Two claims of one generation,
     though not of the newest one, make all claims of the partition void."""
     generations = {member.member_id: member.generation for member in group.members}
@@ -223,7 +223,7 @@ def believed(group: Group, claims: Mapping[Partition, Sequence[str]]) -> tuple[L
     return has, earlier
 
 
-def to_assign(group: Group, has: Lists, earlier: Mapping[Partition, str]) -> list[Partition]:
+def to_assign(group: LibraryGroup, has: Lists, earlier: Mapping[Partition, str]) -> list[Partition]:
     """All partitions in the order in which they are looked at. It sorts what members have, if all subscribe to the
     same."""
     audiences = group.audiences
@@ -252,7 +252,9 @@ def one_by_one(lists: Lists, earlier: Mapping[Partition, str]) -> list[Partition
     return ordered
 
 
-def drop_what_cannot_stay(group: Group, has: Lists, partitions: Sequence[Partition]) -> tuple[list[Partition], bool]:
+def drop_what_cannot_stay(
+    group: LibraryGroup, has: Lists, partitions: Sequence[Partition]
+) -> tuple[list[Partition], bool]:
     """What nobody has then, and whether a member had something that it no longer subscribes to."""
     existing, kept = set(partitions), set()
     has_to_revoke = False
@@ -269,7 +271,7 @@ class Balancing:
     """`has` is changed on the way, `holder` too: by partition, who is taken for its owner."""
 
     def __init__(
-        self, group: Group, has: Lists, earlier: Mapping[Partition, str], holder: dict[Partition, str]
+        self, group: LibraryGroup, has: Lists, earlier: Mapping[Partition, str], holder: dict[Partition, str]
     ) -> None:
         self.group, self.has, self.earlier, self.holder = group, has, earlier, holder
         self.sizes = sorted((len(owned), member) for member, owned in has.items())

@@ -6,21 +6,22 @@ Members are places in Kafka's walk of them, topics are positions. A set that bec
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from udfs.assignors.groups import (
     Assignment,
     AssignorFailed,
     Group,
+    Lists,
+    Partition,
     Target,
     assignment_of,
     empty_target,
     recorded_targets,
-)  # fmt: skip
-from udfs.assignors.groups import Partition as Pair
+)
 from udfs.assignors.java.maps import NUMBERS, JavaMap, JavaSet, Keys, filled, table_capacity, utf_16
 
-Sharers = JavaMap[Pair, JavaSet[int]]
+Sharers = JavaMap[Partition, JavaSet[int]]
 
 SIMPLE_BY_HASH = (4, 1, 0)
 SIMPLE_BY_SHARES = (4, 2, 0)
@@ -47,15 +48,11 @@ class SimpleAssignor:
         # What members had: a copy of a changed target is walked in another order.
         self.walks = [target.walk() for target in self.targets]
 
-    def assign(self) -> list[list[Pair]]:
-        if not self.group.is_homogeneous:
-            if not any(self.subscriptions):
-                return [[] for _ in self.targets]
-            self.assign_heterogeneous()
-        elif names_of(self.group, 0):
-            self.assign_homogeneous()
-        else:
+    def assign(self) -> Lists:
+        is_equal = self.group.is_homogeneous
+        if not (names_of(self.group, 0) if is_equal else any(self.subscriptions)):
             return [[] for _ in self.targets]
+        (self.assign_homogeneous if is_equal else self.assign_heterogeneous)()
         return [target.walk() for target in self.targets]
 
     def assign_homogeneous(self) -> None:
@@ -73,12 +70,12 @@ class SimpleAssignor:
         for place, subscription in enumerate(self.subscriptions):
             for topic in subscription:
                 takers.setdefault(topic, []).append(place)
-        held: dict[int, list[tuple[int, Pair]]] = {}
+        held: dict[int, list[tuple[int, Partition]]] = {}
         for place, walk in enumerate(self.walks):
             for pair in walk:
                 held.setdefault(pair[0], []).append((place, pair))
         # A partition of the only topic is its own hash code.
-        keys = Keys[Pair](lambda pair: pair[1], lambda pair: pair[1])
+        keys = Keys[Partition](lambda pair: pair[1], lambda pair: pair[1])
         for topic in filled(self.group.topic_ids, takers).walk():
             wanted = target_partitions(self.group, [topic])
             Sharing(self.targets, takers[topic], wanted, keys, is_equal=False).build(held.get(topic, []))
@@ -88,7 +85,12 @@ class Sharing:
     """Wanted partitions among members that may take them."""
 
     def __init__(
-        self, targets: list[Target], takers: Iterable[int], wanted: list[Pair], keys: Keys[Pair], is_equal: bool
+        self,
+        targets: list[Target],
+        takers: Iterable[int],
+        wanted: list[Partition],
+        keys: Keys[Partition],
+        is_equal: bool,
     ) -> None:
         self.targets, self.takers, self.wanted, self.keys, self.is_equal = targets, list(takers), wanted, keys, is_equal
         # desiredSharing: so many members for each partition.
@@ -103,9 +105,9 @@ class Sharing:
             until = math.ceil(share * (number + 1))
             self.shares[place], before = until - before, until
 
-    def build(self, held: list[tuple[int, Pair]]) -> None:
+    def build(self, held: list[tuple[int, Partition]]) -> None:
         """`held`: who has what, member by member."""
-        by_member: dict[int, JavaSet[Pair]] = {}
+        by_member: dict[int, JavaSet[Partition]] = {}
         for place, pair in held:
             self.sharers_of(pair).add(place)
             by_member.setdefault(place, JavaSet(self.keys)).add(pair)
@@ -117,10 +119,10 @@ class Sharing:
             self.sharers_of(pair)
         self.assign_remaining_partitions()
 
-    def sharers_of(self, pair: Pair) -> JavaSet[int]:
+    def sharers_of(self, pair: Partition) -> JavaSet[int]:
         return self.sharers.compute_if_absent(pair, lambda: JavaSet(NUMBERS))
 
-    def revoke_overfilled(self, place: int, pairs: JavaSet[Pair]) -> None:
+    def revoke_overfilled(self, place: int, pairs: JavaSet[Partition]) -> None:
         """What a member has beyond its share, or all if it takes no part (revokeOverfilledMembers)."""
         surplus = len(pairs) - self.shares.get(place, 0)
         if surplus == 0 and self.is_equal:
@@ -130,13 +132,13 @@ class Sharing:
         for pair in pairs.walk()[: max(surplus, 0)]:
             self.revoke(place, pair)
 
-    def revoke_overshared(self, pair: Pair) -> None:
+    def revoke_overshared(self, pair: Partition) -> None:
         """From some of too many members (revokeOversharedPartitions)."""
         sharers = self.sharers[pair]
         for place in sharers.walk()[: max(len(sharers) - self.most, 0)]:
             self.revoke(place, pair)
 
-    def revoke(self, place: int, pair: Pair) -> None:
+    def revoke(self, place: int, pair: Partition) -> None:
         self.held[place] -= 1
         self.sharers[pair].remove(place)
         self.targets[place].copy()[pair[0]].remove(pair[1])
@@ -170,11 +172,11 @@ class Sharing:
             if not num_unfilled:
                 return
 
-    def unfilled(self, places: list[int]) -> list[int]:
+    def unfilled(self, places: Sequence[int]) -> list[int]:
         return [place for place in places if self.held[place] < self.shares[place]]
 
 
-def all_to_everybody(group: Group) -> list[list[Pair]]:
+def all_to_everybody(group: Group) -> Lists:
     """Of what each member subscribes to; which partitions may be assigned was no question then."""
     subscriptions = subscriptions_of(group)
     walks = []
@@ -186,7 +188,7 @@ def all_to_everybody(group: Group) -> list[list[Pair]]:
     return walks
 
 
-def assign_by_hash(group: Group) -> list[list[Pair]]:
+def assign_by_hash(group: Group) -> Lists:
     """Members with the same topics: each takes the partition that its id hashes to, then what it had, then the rest."""
     places = range(len(group.members))
     if not names_of(group, 0):
@@ -194,7 +196,7 @@ def assign_by_hash(group: Group) -> list[list[Pair]]:
     subscribed = subscriptions_of(group)[0]
     wanted, keys = target_partitions(group, subscribed), pair_keys(group)
     share = -(-len(wanted) // len(places))
-    by_hash: JavaMap[Pair, list[int]] = JavaMap(keys, table_capacity(int((len(wanted) + 1) / 0.75 + 1)))
+    by_hash: JavaMap[Partition, list[int]] = JavaMap(keys, table_capacity(int((len(wanted) + 1) / 0.75 + 1)))
     hash_to(group, places, wanted, by_hash)
     by_member = [JavaSet(keys) for _ in places]
     taken = set(by_hash)
@@ -211,7 +213,7 @@ def assign_by_hash(group: Group) -> list[list[Pair]]:
     return [by_topic(group, pairs) for pairs in by_member]
 
 
-def deal_up_to(pairs: list[Pair], by_member: list[JavaSet[Pair]], share: int) -> None:
+def deal_up_to(pairs: list[Partition], by_member: list[JavaSet[Partition]], share: int) -> None:
     """In turns; a member that has more than its share leaves the row, so a member may get one more."""
     row = list(range(len(by_member)))
     at = 0
@@ -227,7 +229,7 @@ def deal_up_to(pairs: list[Pair], by_member: list[JavaSet[Pair]], share: int) ->
         at += 1
 
 
-def hashed_by_subscription(group: Group) -> list[list[Pair]]:
+def hashed_by_subscription(group: Group) -> Lists:
     """Members with different topics: each hashes among its own; what nobody got goes round the topic's subscribers."""
     subscriptions, keys = subscriptions_of(group), pair_keys(group)
     takers = [place for place in range(len(subscriptions)) if names_of(group, place)]
@@ -237,11 +239,11 @@ def hashed_by_subscription(group: Group) -> list[list[Pair]]:
     for place in order:
         for topic in dict.fromkeys(topic for topic, _ in wanted[place]):
             subscribers.setdefault(topic, []).append(place)
-    assigned: JavaMap[Pair, list[int]] = JavaMap(keys)
+    assigned: JavaMap[Partition, list[int]] = JavaMap(keys)
     for place in order:
         hash_to(group, [place], wanted[place], assigned)
     before = holders(group)
-    free: JavaMap[int, list[Pair]] = JavaMap(group.topic_ids)
+    free: JavaMap[int, list[Partition]] = JavaMap(group.topic_ids)
     for pair in dict.fromkeys(pair for place in order for pair in wanted[place]):
         if pair not in assigned and pair not in before:
             free.compute_if_absent(pair[0], list).append(pair)
@@ -259,7 +261,9 @@ def hashed_by_subscription(group: Group) -> list[list[Pair]]:
     return [by_topic(group, pairs) for pairs in by_member]
 
 
-def hash_to(group: Group, places: Iterable[int], pairs: list[Pair], assigned: JavaMap[Pair, list[int]]) -> None:
+def hash_to(
+    group: Group, places: Iterable[int], pairs: list[Partition], assigned: JavaMap[Partition, list[int]]
+) -> None:
     """The remainder of Java's signed hash code, without its sign."""
     for place in places if pairs else ():
         code = group.hash_codes[group.walked[place]]
@@ -267,19 +271,19 @@ def hash_to(group: Group, places: Iterable[int], pairs: list[Pair], assigned: Ja
         assigned.compute_if_absent(pairs[distance % len(pairs)], list).append(place)
 
 
-def holders(group: Group) -> JavaMap[Pair, list[int]]:
+def holders(group: Group) -> JavaMap[Partition, list[int]]:
     """Who had what."""
-    members_of: JavaMap[Pair, list[int]] = JavaMap(pair_keys(group))
+    members_of: JavaMap[Partition, list[int]] = JavaMap(pair_keys(group))
     for place, target in enumerate(recorded_targets(group)):
         for pair in target.walk():
             members_of.compute_if_absent(pair, list).append(place)
     return members_of
 
 
-def by_topic(group: Group, pairs: JavaSet[Pair]) -> list[Pair]:
+def by_topic(group: Group, pairs: JavaSet[Partition]) -> list[Partition]:
     target = empty_target(group)
-    for topic, partition in pairs.walk():
-        target.add(topic, partition)
+    for pair in pairs.walk():
+        target.add(*pair)
     return target.walk()
 
 
@@ -300,21 +304,17 @@ def names_of(group: Group, place: int) -> int:
     return len(group.subscriptions[group.walked_classes[place]])
 
 
-def target_partitions(group: Group, topics: Iterable[int]) -> list[Pair]:
+def target_partitions(group: Group, topics: Iterable[int]) -> list[Partition]:
     """Those that may be assigned (computeTargetPartitions)."""
     allowed = group.assignable
+    everything = [(topic, partition) for topic in topics for partition in range(group.num_partitions[topic])]
     if allowed is None:
-        return [(topic, partition) for topic in topics for partition in range(group.num_partitions[topic])]
+        return everything
     pairs = set(zip(allowed.topics.tolist(), allowed.partitions.tolist(), strict=True))
-    return [
-        (topic, partition)
-        for topic in topics
-        for partition in range(group.num_partitions[topic])
-        if (topic, partition) in pairs
-    ]
+    return [pair for pair in everything if pair in pairs]
 
 
-def pair_keys(group: Group) -> Keys[Pair]:
+def pair_keys(group: Group) -> Keys[Partition]:
     """TopicIdPartition, which has no compareTo."""
     code = group.topic_ids.hash_code
     return Keys(lambda pair: 31 * code(pair[0]) + pair[1] & 0xFFFFFFFF, lambda pair: 0)

@@ -441,7 +441,7 @@ def library_answer(
         raise Undecidable("the leader takes a name that begins with ^ for a pattern")
     if generation.protocol == COOPERATIVE and (generation.versions < FIRST_LIBRARY_VERSION).any():
         raise Undecidable("the library fails if a subscription has no list of owned partitions")
-    group = librdkafka.Group(members, {name: counts[name] for name in topics}, variant.line.rules)
+    group = librdkafka.LibraryGroup(members, {name: counts[name] for name in topics}, variant.line.rules)
     lists = LIBRARY_ASSIGNORS[str(generation.protocol)](group)
     numbers = {name: at for at, name in enumerate(generation.topics)}
     return Rows.of_lists(

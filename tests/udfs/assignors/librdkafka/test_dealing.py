@@ -1,8 +1,8 @@
 """librdkafka's range and roundrobin, and the orders in which its leaders see a group, worked out by hand."""
 
 from udfs.assignors.librdkafka import (
-    Group,
     GroupMember,
+    LibraryGroup,
     Lists,
     Rules,
     as_broker_walks,
@@ -25,15 +25,15 @@ def written(lists: Lists) -> dict[str, str]:
 def test_range_lists_topics_by_their_members_and_by_how_many_partitions_they_have() -> None:
     members = [member("c2", topics="bca"), member("c1", topics="bc")]
     counts = {"b": 4, "c": 3, "a": 2}
-    assert written(ranges(Group(members, counts))) == {"c2": "c2 b2 b3 a0 a1", "c1": "c0 c1 b0 b1"}
-    before = Group(members, counts, Rules(has_generations=False, skips_members=True))
+    assert written(ranges(LibraryGroup(members, counts))) == {"c2": "c2 b2 b3 a0 a1", "c1": "c0 c1 b0 b1"}
+    before = LibraryGroup(members, counts, Rules(has_generations=False, skips_members=True))
     assert written(ranges(before)) == {"c2": "b2 b3 c2 a0 a1", "c1": "b0 b1 c0 c1"}
 
 
 def test_roundrobin_passes_over_who_does_not_subscribe() -> None:
     """As in Kafka's: the member that was passed over gets nothing instead."""
     members = [member("c3", topics="b"), member("c1", topics="a"), member("c2")]
-    assert written(in_circles(Group(members, {"b": 3, "a": 3}))) == {"c1": "a0 a2", "c2": "a1 b0 b2", "c3": "b1"}
+    assert written(in_circles(LibraryGroup(members, {"b": 3, "a": 3}))) == {"c1": "a0 a2", "c2": "a1 b0 b2", "c3": "b1"}
 
 
 def test_static_members_are_in_order_only_among_themselves() -> None:

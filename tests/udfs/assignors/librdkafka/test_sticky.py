@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import pytest
 
 from udfs.assignors.librdkafka import (
-    Group,
     GroupMember,
+    LibraryGroup,
     Lists,
     Partition,
     Rules,
@@ -32,8 +32,8 @@ def member(member_id: str, owned: str = "", *, topics: str = "a", generation: in
     return GroupMember(member_id, None, tuple(topics), partitions(owned), generation)
 
 
-def group(counts: Counts, *members: GroupMember, rules: Rules = NEWEST) -> Group:
-    return Group(members, counts, rules)
+def group(counts: Counts, *members: GroupMember, rules: Rules = NEWEST) -> LibraryGroup:
+    return LibraryGroup(members, counts, rules)
 
 
 def written(lists: Lists) -> dict[str, str]:
