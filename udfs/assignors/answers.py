@@ -12,7 +12,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from udfs.assignors.constrained_proposal import constrained_proposal
 from udfs.assignors.groups import Answer, Assignment, AssignorFailed, Group, group_of
 from udfs.assignors.questions import (
     BY_PROTOCOL,
@@ -24,10 +23,10 @@ from udfs.assignors.questions import (
     json_text,
     read_spec,
     shorten,
-)  # fmt: skip
+)
 from udfs.assignors.ranges import client_range, round_robin, server_range
 from udfs.assignors.simple import simple
-from udfs.assignors.sticky import cooperative_sticky, sticky
+from udfs.assignors.sticky import constrained_proposal, cooperative_sticky, sticky
 from udfs.assignors.uniform import uniform
 
 MemberLists = list[tuple[str, list[tuple[str, int]]]]

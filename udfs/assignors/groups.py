@@ -30,7 +30,7 @@ from udfs.assignors.java.maps import (
     utf_16,
     uuid_hash,
     walked,
-)  # fmt: skip
+)
 from udfs.assignors.questions import JDKS, NEWEST_RELEASE, GroupProtocol, Owned, Release, Spec
 
 ABSENT: Final = -1

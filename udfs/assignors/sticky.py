@@ -1,6 +1,6 @@
 """Kafka's sticky and cooperative-sticky assignors (StickyAssignor.java, CooperativeStickyAssignor.java), and their
 algorithm if all members subscribe to the same topics (ConstrainedAssignmentBuilder of AbstractStickyAssignor.java, from
-3.0 on). Members and topics are positions.
+3.0 on). Last, `constrained-cooperative-sticky`, the proposal for it. Members and topics are positions.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.groups import NOBODY, Assignment, AssignorFailed, Group, Lists, Partition, Rows
+from udfs.assignors.groups import Assignment, AssignorFailed, Group, Lists, Partition, Rows
 from udfs.assignors.java.maps import ranks
+from udfs.assignors.questions import SpecError
 from udfs.assignors.sticky_before_3 import cooperative_before_3, sticky_before_3
 from udfs.assignors.sticky_claims import (
     Believed,
@@ -22,7 +23,7 @@ from udfs.assignors.sticky_claims import (
     rules_of,
     sticky_claims,
     unassigned_partitions,
-)  # fmt: skip
+)
 from udfs.assignors.sticky_unequal import general
 
 REWRITTEN_SINCE = (3, 0, 0)
@@ -55,30 +56,15 @@ def cooperative_sticky(group: Group) -> Assignment:
 
 
 def still_owned(group: Group, rows: Rows) -> NDArray[np.bool_]:
-    """Which rows give a member what it does not own while another, which does, loses it."""
-    owned = group.owned.take(group.known[group.owned.topics])
-    if ((owned.partitions < 0) | (owned.partitions >= group.counts[owned.topics])).any():
-        return still_owned_of_any(group, owned, rows)
-    starts = np.cumsum(group.counts) - group.counts
-    owners = np.full(int(group.counts.sum()), NOBODY, np.int32)
-    owners[starts[owned.topics] + owned.partitions] = owned.members
-    if np.count_nonzero(owners != NOBODY) < len(owned):
-        return still_owned_of_any(group, owned, rows)
-    before = owners[starts[rows.topics] + rows.partitions]
-    return np.asarray((before != NOBODY) & (before != rows.members), dtype=np.bool_)
-
-
-def still_owned_of_any(group: Group, owned: Rows, rows: Rows) -> NDArray[np.bool_]:
-    """The same where several own a partition, or several were given it."""
-    had, assigned = set(owned.triples()), rows.triples()
-    revoked = {(topic, partition) for _, topic, partition in had - set(assigned)}
-    place = ranks(group.walked)
-    waiting: dict[tuple[int, int], int] = {}
-    for row in sorted(range(len(assigned)), key=lambda row: place[assigned[row][0]]):
-        if assigned[row] not in had and assigned[row][1:] in revoked:
-            waiting[assigned[row][1:]] = row
-    waits = np.zeros(len(assigned), np.bool_)
-    waits[list(waiting.values())] = True
+    """Which rows give a member what it does not own while another, which does, loses it. Of several that were given a
+    partition, the one that is walked last waits."""
+    known, place = group.known.tolist(), ranks(group.walked)
+    had, assigned = {row for row in group.owned.triples() if known[row[1]]}, rows.triples()
+    revoked = {row[1:] for row in had.difference(assigned)}
+    gained = [at for at, row in enumerate(assigned) if row[1:] in revoked and row not in had]
+    last = {assigned[at][1:]: at for at in sorted(gained, key=lambda at: place[assigned[at][0]])}
+    waits = np.zeros(len(rows), np.bool_)
+    waits[list(last.values())] = True
     return waits
 
 
@@ -220,3 +206,60 @@ def next_near(members: list[int], first: int, partition: Partition, racks: Racks
         return None
     places: Iterable[int] = (*range(first, len(members)), *range(first))
     return next((at for at in places if racks.is_near(members[at], partition)), None)
+
+
+# -- the proposal
+
+
+def constrained_proposal(group: Group) -> Assignment:
+    """The constrained sticky assignor proposal (KIP-615), which was never released. The algorithm for equal
+    subscriptions has the same idea, but differs. Members keep what they own up to the ceiling of an equal share.
+    Members below the floor are filled up to it, finally with partitions from members at the ceiling. The rest goes to
+    members at the floor, one each."""
+    refuse_unequal(group)
+    counts, places = group.num_partitions, {topic: place for place, topic in enumerate(group.known_by_name)}
+    everything = [(topic, partition) for topic in places for partition in range(counts[topic])]
+    floor, ceiling = len(everything) // len(group.members), -(-len(everything) // len(group.members))
+    by_id = sorted(range(len(group.members)), key=group.member_ranks.__getitem__)
+    lists = owned_partitions(group, by_id, set(everything), ceiling)
+    at_floor = [member for member in by_id if len(lists[member]) <= floor]
+    full = [member for member in by_id if len(lists[member]) == ceiling > floor]
+    # What nobody keeps: partition 0 of each topic, then partition 1 of each, and so on.
+    kept = {partition for own in lists for partition in own}
+    free = sorted({*everything} - kept, key=lambda each: (each[1], places[each[0]]))
+    wanting = [member for member in by_id for _ in range(floor - len(lists[member]))]
+    filled, left = free[: len(wanting)], free[len(wanting) :]
+    # The first partition of each of as many members at the ceiling.
+    stolen = [lists[member].pop(0) for member in full[: len(wanting) - len(filled)]]
+    for member, partition in zip(wanting, filled + stolen, strict=True):
+        lists[member].append(partition)
+    for member, partition in zip(at_floor, left, strict=False):
+        lists[member].append(partition)
+    rows = Assignment.of_lists(lists)
+    # Whoever lost a partition gives it up first.
+    return rows.take(~still_owned(group, rows))
+
+
+def refuse_unequal(group: Group) -> None:
+    subscriptions = list(map(frozenset, group.subscriptions))
+    for member, number in enumerate(group.classes):
+        if subscriptions[number] != subscriptions[group.classes[0]]:
+            raise SpecError(
+                f"members[{member}].subscribed_topics: other topics than those of members[0]; "
+                "the proposal is for members that all subscribe to the same topics"
+            )
+
+
+def owned_partitions(group: Group, by_id: list[int], everything: set[Partition], most: int) -> Lists:
+    """What members of the newest generation own, of partitions that there are, and up to so many. The proposal leaves
+    open whose a partition is that two of them own: here the first by id."""
+    claims = cooperative_claims(group)
+    newest = max(claims.generations)
+    lists: Lists = [[] for _ in by_id]
+    taken = set[Partition]()
+    for member in by_id:
+        own = claims.lists[member] if claims.generations[member] == newest else ()
+        first = [each for each in dict.fromkeys(own) if each in everything and each not in taken]
+        taken.update(first)
+        lists[member] = first[:most]
+    return lists

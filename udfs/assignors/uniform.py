@@ -18,7 +18,7 @@ from udfs.assignors.groups import (
     Group,
     assignment_of,
     recorded_targets,
-)  # fmt: skip
+)
 from udfs.assignors.java.maps import copied_set_capacity, filled, table_capacity
 from udfs.assignors.uniform_before_4 import uniform_before_4
 

@@ -18,7 +18,7 @@ from udfs.assignors.groups import (
     assignment_of,
     empty_target,
     recorded_targets,
-)  # fmt: skip
+)
 from udfs.assignors.java.maps import filled, java_sorted, ranks, walked
 
 
