@@ -323,21 +323,26 @@ def owned_rows(lists: Sequence[Owned], names: dict[str, int]) -> Rows:
 
 
 class Audiences:
-    """Who subscribes to each topic that the metadata knows, in a given order of members. `classes`: of each member."""
+    """Who subscribes to each topic that the metadata knows, in a given order of members. `class_of`: of each member.
+    `classes`: of each topic; topics of the same classes have one audience."""
 
-    def __init__(self, group: Group, classes: list[int], order: Sequence[int]) -> None:
-        self.classes, self.order = classes, order
-        self.numbers: dict[int, tuple[int, ...]] = {}
+    def __init__(self, group: Group, class_of: list[int], order: Sequence[int]) -> None:
+        self.class_of, self.order = class_of, order
+        by_topic: dict[int, list[int]] = {}
         for own, topics in enumerate(group.subscriptions):
             for topic in dict.fromkeys(topics):
                 if group.num_partitions[topic]:
-                    self.numbers[topic] = (*self.numbers.get(topic, ()), own)
+                    by_topic.setdefault(topic, []).append(own)
+        self.classes = {topic: tuple(classes) for topic, classes in by_topic.items()}
         self.members: dict[tuple[int, ...], list[int]] = {}
 
     def of(self, topic: int) -> list[int]:
-        classes = self.numbers[topic]
+        return self.of_classes(self.classes[topic])
+
+    def of_classes(self, classes: tuple[int, ...]) -> list[int]:
         if classes not in self.members:
-            self.members[classes] = [member for member in self.order if self.classes[member] in classes]
+            chosen = frozenset(classes)
+            self.members[classes] = [member for member in self.order if self.class_of[member] in chosen]
         return self.members[classes]
 
 

@@ -47,7 +47,7 @@ def round_robin(group: Group) -> Assignment:
     audiences = Audiences(group, group.classes, circle)
     place_of = {member: place for place, member in enumerate(circle)}
     place = 0
-    for topic in sorted(audiences.numbers, key=group.names.rank):
+    for topic in sorted(audiences.classes, key=group.names.rank):
         members = audiences.of(topic)
         at = next((at for at, member in enumerate(members) if place_of[member] >= place), 0)
         for partition in range(group.num_partitions[topic]):
@@ -108,7 +108,7 @@ def rack_states(group: Group, audiences: Audiences) -> list[TopicAssignmentState
     if group.release < RACKS_SINCE or group.partition_racks is None or not any(group.racks):
         return []
     states = []
-    for topic in sorted(audiences.numbers, key=group.names.rank):
+    for topic in sorted(audiences.classes, key=group.names.rank):
         racks, members = partition_racks(group, topic), audiences.of(topic)
         rack_of = [group.racks[member] for member in members]
         states.append(
@@ -199,13 +199,13 @@ def assign_homogeneous_group(group: Group, order: list[int], lists: Lists) -> No
 def assign_heterogeneous_group(group: Group, order: list[int], lists: Lists) -> None:
     """Each member's topics are in the order of its own map."""
     audiences = Audiences(group, group.classes, order)
-    for topic in audiences.numbers:
+    for topic in audiences.classes:
         assign_ranges(topic, group.num_partitions[topic], audiences.of(topic), lists)
     places = [
         {topic: place for place, topic in enumerate(walked_topics(group, own, len(listed)))}
         for own, listed in enumerate(group.subscriptions)
     ]
-    for own, rows in zip(audiences.classes, lists, strict=True):
+    for own, rows in zip(audiences.class_of, lists, strict=True):
         rows.sort(key=lambda row, own=own: places[own][row[0]])  # type: ignore[misc]
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from udfs.assignors.groups import NOBODY, AssignorFailed, Codes, Group, Numbers, Positions, Rows
+from udfs.assignors.groups import NOBODY, AssignorFailed, Audiences, Codes, Group, Numbers, Positions, Rows
 from udfs.assignors.java.maps import JavaSet, Keys, no_order, ranks, topic_partition_hashes
 from udfs.assignors.sticky_claims import Believed, Claims, Racks, racks_of, rules_of, unassigned_partitions
 
@@ -120,9 +120,10 @@ class GeneralAssignmentBuilder:
         of_existing = np.repeat(np.arange(len(topics.order)), topics.counts)
         self.topic_of = np.concatenate([of_existing, topics.places[self.kept_rows.topics[strange]]])
         self.is_shared = (times[topics.order] >= 2)[self.topic_of]
-        audience_of_topic, audiences = audiences_of(group)
-        self.audience_of = np.repeat(audience_of_topic[topics.order], topics.counts)
-        self.audiences = [walk[members].tolist() for members in audiences]
+        audiences, numbers = Audiences(group, group.walked_classes, range(len(walk))), dict[tuple[int, ...], int]()
+        of_topic = [numbers.setdefault(audiences.classes[topic], len(numbers)) for topic in topics.order.tolist()]
+        self.audience_of = np.repeat(np.array(of_topic, np.intp), topics.counts)
+        self.audiences = [audiences.of_classes(classes) for classes in numbers]
 
     def are_far(self, rows: Rows) -> NDArray[np.bool_]:
         racks = self.racks
@@ -395,18 +396,6 @@ class GeneralAssignmentBuilder:
                     if self.sizes[member] + self.margin < self.sizes[owner[number]]:
                         return False
         return True
-
-
-def audiences_of(group: Group) -> tuple[NDArray[np.intp], list[Positions]]:
-    """For each topic the number of its set of subscribers, and the members of each such set."""
-    if len(group.topics_of_class) == 1:
-        return np.zeros(len(group.topics), np.intp), [np.arange(len(group.members))]
-    packed = np.packbits(group.takes, axis=0).T
-    numbers: dict[bytes, int] = {}
-    of_topic = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in packed], np.intp)
-    first = {number: topic for topic, number in reversed(list(enumerate(of_topic.tolist())))}
-    sets = [np.flatnonzero(group.takes[:, first[number]][group.class_of_member]) for number in range(len(numbers))]
-    return of_topic, sets
 
 
 def score(sizes: Numbers) -> int:

@@ -113,8 +113,8 @@ class UniformHeterogeneousAssignmentBuilder:
         subscriptions = [frozenset(topics) for topics in group.subscribed]
         self.subscription_of = [subscriptions[own] for own in group.walked_classes]
         audiences = Audiences(group, group.walked_classes, range(len(self.targets)))
-        self.audiences = audiences.numbers
-        self.subscribers = {topic: audiences.of(topic) for topic in audiences.numbers}
+        self.audiences = audiences.classes
+        self.subscribers = {topic: audiences.of(topic) for topic in audiences.classes}
         # Without another move these audiences stay level: Kafka looks at each topic of theirs again.
         self.level = set[tuple[int, ...]]()
         self.capacities = {
