@@ -21,6 +21,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from benchmarks import (
+    assign,
     assignments,
     assignors,
     audit,
@@ -81,6 +82,7 @@ MEASURES: dict[str, Callable[[Run], Figure | Sequence[Figure]]] = {
     "audit-storage": storages.measure,
     "start": start.measure,
     "status": status.measure,
+    "assign": assign.measure,
     "assignors-client": assignors.measure_client,
     "assignors-server": assignors.measure_server,
     "assignors-share": assignors.measure_share,

@@ -27,7 +27,7 @@ SECTIONS = {
     "More workers": ("audit-workers", "workers-spark"),
     "Logs that are hard to split": ("skew",),
     "Records": ("decode", "mix", "framing", "dump", "memory", "functions-spark", "functions-duckdb"),
-    "Assignors": ("assignors-client", "assignors-server", "assignors-share"),
+    "Assignors": ("assign", "assignors-client", "assignors-server", "assignors-share"),
 }  # fmt: skip
 INTRODUCTION = """# Performance
 
