@@ -249,12 +249,12 @@ class Progress(PartitionProgress):
     unconfirmed_through_time: int | None = None
 
     def add(self, other: "Progress") -> None:
-        """Adds another slice of the same offsets partition."""
+        """Adds another slice of the same offsets partition. Not in place: sets may belong to the result of a task."""
         self.through_offset = latest(self.through_offset, other.through_offset)
         self.through_time = latest(self.through_time, other.through_time)
-        self.topics |= other.topics
-        self.unnamed_topic_ids |= other.unnamed_topic_ids
-        self.num_of_verdicts += other.num_of_verdicts
+        self.topics = self.topics | other.topics
+        self.unnamed_topic_ids = self.unnamed_topic_ids | other.unnamed_topic_ids
+        self.num_of_verdicts = self.num_of_verdicts + other.num_of_verdicts
         self.unconfirmed_through_time = latest(self.unconfirmed_through_time, other.unconfirmed_through_time)
 
     @staticmethod

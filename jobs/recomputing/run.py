@@ -19,7 +19,6 @@ from jobs.replaying.tables.written_tables import WrittenTables
 from jobs.replaying.task.messages import LogTaskResult, Work
 from jobs.replaying.task.run_facts import Begins, Sizes
 from jobs.replaying.task.warehouse_state import has_seen, last_run, rows_of
-from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import TABLES
 from schemas.words.assignments import Verdict
 from udfs.arrays.arrow_schema import table_schema
@@ -60,7 +59,8 @@ class Recomputation(LogRun):
     @cached_property
     def known(self) -> dict[int, Progress]:
         """Progress of earlier runs, by offsets partition."""
-        return progress_by_partition(self.warehouse, self.cluster)
+        rows = rows_of(self.warehouse, PROGRESS, self.cluster)
+        return {row["offsets_partition"]: Progress.from_plain(row) for row in rows}
 
     @cached_property
     def reached(self) -> dict[int, Progress]:
@@ -93,21 +93,18 @@ class Recomputation(LogRun):
         of_groups = Sizes(sizes.of_groups, sizes.of_groups).only(chosen)
         answers = self.without_failures(tables.answers(run_input, of_groups) if chosen else [])
         self.reached = progress_after(run_input, answers)
-        tables.take(answers, {PROGRESS: progress_table(self.cluster, self.reached.values())})
+        rows = [self.reached[place].row(self.cluster) for place in sorted(self.reached)]
+        tables.take(answers, {PROGRESS: pa.Table.from_pylist(rows, table_schema(TABLES[PROGRESS]))})
         return answers
 
     def own_result(self, answers: Sequence[LogTaskResult[Any]]) -> dict[str, Any]:
-        new = total(progress for each in answers for progress in each.progress)
+        new = by_verdict(progress for each in answers for progress in each.progress)
         return {
             "num_partitions_recomputed_whole": len({partition for each in answers for partition in each.whole}),
-            "num_assignments": new.total(),
-            "verdicts": by_verdict(new),
-            "all_verdicts": by_verdict(total(self.reached.values())),
+            "num_assignments": sum(new.values()),
+            "verdicts": new,
+            "all_verdicts": by_verdict(self.reached.values()),
         }
-
-
-def progress_by_partition(warehouse: Warehouse, cluster: str) -> dict[int, Progress]:
-    return {row["offsets_partition"]: Progress.from_plain(row) for row in rows_of(warehouse, PROGRESS, cluster)}
 
 
 def after_run(known: Mapping[int, Progress]) -> dict[int, str]:
@@ -148,17 +145,6 @@ def progress_after(run_input: RecomputingInput, answers: Sequence[LogTaskResult[
     return by_partition | done
 
 
-def progress_table(cluster: str, progress: Iterable[Progress]) -> pa.Table:
-    rows = [each.row(cluster) for each in sorted(progress, key=lambda each: each.partition)]
-    return pa.Table.from_pylist(rows, table_schema(TABLES["recomputed_partitions"]))
-
-
-def total(progress: Iterable[Progress]) -> Counter[str]:
-    sums: Counter[str] = Counter()
-    for each in progress:
-        sums += each.num_of_verdicts
-    return sums
-
-
-def by_verdict(numbers: Counter[str]) -> dict[str, int]:
+def by_verdict(progress: Iterable[Progress]) -> dict[str, int]:
+    numbers = sum((each.num_of_verdicts for each in progress), Counter[str]())
     return {verdict.value: numbers[verdict.value] for verdict in Verdict}

@@ -1,5 +1,7 @@
 """Parts of a recomputation: windows of whole operations, what snapshots show, and what is remembered of groups."""
 
+from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import groupby, pairwise
 from typing import Any
@@ -8,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from jobs.recomputing.facts import known_topics
+from jobs.recomputing.facts import Progress, known_topics
 from jobs.recomputing.operations import topic_ids, topic_names, whole_operations
 from schemas.tables import TABLES
 from tests.make.tables import filled
@@ -129,3 +131,11 @@ def test_topics_are_read_at_any_depth(is_chunked: bool) -> None:
     if is_chunked:
         tables = {name: pa.concat_tables([each.slice(0, 1), each.slice(1)]) for name, each in tables.items()}
     assert (topic_names(tables), topic_ids(tables)) == ({"a", "b", "c"}, {"x"})
+
+
+def test_a_slice_that_others_are_added_to_keeps_its_own_result() -> None:
+    first, second = (Progress(0, "r", topics={name}, num_of_verdicts=Counter(same=1)) for name in "ab")
+    whole = replace(first)
+    whole.add(second)
+    assert (whole.topics, whole.num_of_verdicts) == ({"a", "b"}, Counter(same=2))
+    assert (first.topics, first.num_of_verdicts) == ({"a"}, Counter(same=1))
