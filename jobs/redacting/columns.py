@@ -8,7 +8,7 @@ from functools import cache
 
 from schemas.contract.views import VIEWS
 from schemas.tables import TABLES
-from schemas.words import assignments, gate, history, lag, records, upgrades
+from schemas.words import assignments, gate, history, lag, records
 from schemas.words.meanings import Meant
 from udfs.assignors.answers import ASSIGNORS
 
@@ -79,7 +79,7 @@ def is_in_sentences(path: str) -> bool:
 def known_words() -> frozenset[str]:
     """Every enumerated value, every table and view (suites have their names), and what Kafka's own clients write as
     protocols and assignors."""
-    modules = (assignments, gate, history, lag, records, upgrades)
+    modules = (assignments, gate, history, lag, records)
     enumerations = [each for module in modules for each in vars(module).values() if is_enumeration(each)]
     ours = {str(value) for each in enumerations for value in each}
     return frozenset(ours | set(TABLES) | set(VIEWS) | {name for _, name in ASSIGNORS} | OF_KAFKA)

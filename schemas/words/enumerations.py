@@ -3,7 +3,7 @@ proposal it is about."""
 
 from collections.abc import Iterator, Mapping
 
-from schemas.words import assignments, client_libraries, gate, history, lag, records, upgrades
+from schemas.words import assignments, client_libraries, gate, history, lag, records
 from schemas.words.meanings import Meant
 
 STATES = ("group_state_intervals", "state")
@@ -81,7 +81,7 @@ USES: tuple[tuple[type[Meant], tuple[tuple[str, str], ...]], ...] = (
     (assignments.Migration, (("assignor_upgrades", "migration"),)),
     (assignments.MigrationPhase, (("assignor_upgrades", "phase"),)),
     (assignments.Readiness, (("assignor_upgrades", "readiness"),)),
-    (upgrades.BlockerKind, (("assignor_upgrades", "blockers.kind"),)),
+    (assignments.BlockerKind, (("assignor_upgrades", "blockers.kind"),)),
     (lag.TimeLagMethod, (("lag_points", "time_lag_method"), ("lag_days", "time_lag_method"))),
     (lag.LagUnknown, (("lag_points", "unknown_reason"),)),
     (lag.LagVerdict, (("group_verdicts", "burrow_verdict"), ("group_verdicts", "own_verdict"))),

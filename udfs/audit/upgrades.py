@@ -8,11 +8,10 @@ from functools import partial
 import pyarrow as pa
 
 from schemas.payloads import CONNECT, CONSUMER, SCHEMA_REGISTRY, STREAM_PROTOCOL
-from schemas.words.assignments import Migration, MigrationPhase, Readiness
+from schemas.words.assignments import BlockerKind, Migration, MigrationPhase, Readiness
 from schemas.words.client_libraries import WITHOUT_CONSUMER_PROTOCOL
 from schemas.words.history import Confidence
 from schemas.words.records import GroupType
-from schemas.words.upgrades import BlockerKind
 from udfs.assignors.questions import LEADERS
 from udfs.audit.checks.facts import Facts
 from udfs.audit.migrations import (

@@ -77,8 +77,7 @@ def test_every_known_defect_is_on_the_page():
 
 
 def test_every_blocker_verdict_and_check_is_on_the_page():
-    from schemas.words.assignments import AuditReason, CheckName, Migration, Verdict
-    from schemas.words.upgrades import BlockerKind
+    from schemas.words.assignments import AuditReason, BlockerKind, CheckName, Migration, Verdict
 
     words = [each.value for kind in (BlockerKind, Verdict, AuditReason, Migration, CheckName) for each in kind]
     assert [word for word in words if f"`{word}`" not in PAGE] == []
