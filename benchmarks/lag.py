@@ -21,7 +21,7 @@ from benchmarks.run import Run
 from benchmarks.shaped_log import COMMITS_PER_BATCH
 from benchmarks.shapes import FEW_KEYS, SHAPES, Shape, groups_by_home, topics_of
 from benchmarks.step_times import step_times
-from schemas.contract.views import VIEWS
+from schemas.views import VIEWS
 
 RECORDS = 10_000_000
 NUM_SNAPSHOTS, NUM_PARTITIONS = 1_000, 2_000

@@ -5,7 +5,7 @@ from benchmarks.commands import groupscope, new_warehouse, seconds_of
 from benchmarks.durations import Bound, Duration
 from benchmarks.run import Run
 from benchmarks.start import median_seconds
-from schemas.contract.views import VIEWS
+from schemas.views import VIEWS
 
 
 def measure(run: Run) -> list[Duration]:

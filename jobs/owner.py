@@ -35,7 +35,7 @@ from jobs.command_line.flags import EPOCH
 from jobs.command_line.suggestions import unknown
 from jobs.output.failure import Failure, say, visible
 from jobs.output.rows import Format, time_text
-from schemas.contract.history_functions import OWNER_COLUMNS
+from schemas.functions import OWNER_COLUMNS
 from schemas.words.exit_codes import ExitCode
 from udfs.sentences.name_lists import member_name
 

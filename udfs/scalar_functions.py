@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from schemas.contract.scalar_functions import DECODE_OFFSETS_RECORD, KAFKA_ASSIGN
+from schemas.functions import DECODE_OFFSETS_RECORD, KAFKA_ASSIGN
 from udfs.assignors.answers import answer_column
 from udfs.lines.record_structs import decoded_column
 

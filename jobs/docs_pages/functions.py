@@ -10,11 +10,11 @@ from pathlib import Path
 
 from jobs.docs_pages.page_file import write_or_check
 from jobs.docs_pages.tables import shown_type
-from schemas.contract.scalar_functions import SCALAR_FUNCTIONS, ScalarFunction
+from schemas.functions import SCALAR_FUNCTIONS, ScalarFunction
 from schemas.tables import Column, StructOf
 
 PAGE = Path("docs/functions.md")
-BEGIN, END = "<!-- generated from schemas/contract/scalar_functions.py -->", "<!-- end of what is generated -->"
+BEGIN, END = "<!-- generated from schemas/functions.py -->", "<!-- end of what is generated -->"
 
 
 def function_lines(function: ScalarFunction) -> Iterator[str]:

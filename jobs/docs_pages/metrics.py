@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jobs.docs_pages.page_file import write_or_check
 from jobs.gating.declarations.metric_files import FAILING, Metrics, our_metrics
-from schemas.contract.exported_metrics import METRICS as EXPORTED_METRICS
+from schemas.exported_metrics import METRICS as EXPORTED_METRICS
 
 PAGE = Path("docs/metrics.md")
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from jobs.docs_pages.page_file import write_or_check
-from schemas.contract.views import VIEWS, View
 from schemas.tables import CONTRACT_VERSION, USER_TABLES, Column, ColumnType, ListOf, MapOf, StructOf, Table, sql_type
+from schemas.views import VIEWS, View
 
 PAGE = Path("docs/tables.md")
 

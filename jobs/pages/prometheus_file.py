@@ -14,8 +14,8 @@ from jobs.configuration.settings import Settings
 from jobs.output.flag_files import unwritable
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract import exported_metrics as exported
-from schemas.contract.exported_metrics import METRICS, ExportedMetric
+from schemas import exported_metrics as exported
+from schemas.exported_metrics import METRICS, ExportedMetric
 from schemas.words.lag import WORST_FIRST
 
 PROMETHEUS = "--prometheus"

@@ -2,10 +2,9 @@
 
 from jobs.output.failure import Failure
 from jobs.queries.results import QueryResult
-from schemas.contract.history_functions import FUNCTIONS, Function
-from schemas.contract.scalar_functions import SCALAR_FUNCTIONS, ScalarFunction
-from schemas.contract.views import VIEWS
+from schemas.functions import FUNCTIONS, SCALAR_FUNCTIONS, Function, ScalarFunction
 from schemas.tables import USER_TABLES, Column, sql_type
+from schemas.views import VIEWS
 from schemas.words.exit_codes import ExitCode
 
 

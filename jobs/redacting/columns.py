@@ -6,8 +6,8 @@ Every text is a name, also in columns of later releases, until it is listed here
 from enum import Enum, StrEnum
 from functools import cache
 
-from schemas.contract.views import VIEWS
 from schemas.tables import TABLES
+from schemas.views import VIEWS
 from schemas.words import assignments, gate, history, lag, records
 from schemas.words.meanings import Meant
 from udfs.assignors.answers import ASSIGNORS

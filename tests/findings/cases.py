@@ -34,7 +34,7 @@ from jobs.gating.findings import Choice, Reported, find, finding_rows, finding_s
 from jobs.queries.definitions.views import named_in
 from jobs.queries.engines.duckdb_engine import scope_of
 from jobs.queries.results import QueryResult
-from schemas.contract.views import VIEWS
+from schemas.views import VIEWS
 from tests.make.tables import NOW, Row, make, time_of, worded
 
 Answer = Callable[[str], QueryResult]

@@ -10,11 +10,10 @@ import pytest
 
 from jobs.gating.declarations.finding_files import finding_files
 from jobs.gating.declarations.metric_files import metric_files
-from schemas.contract.history_functions import FUNCTIONS
-from schemas.contract.scalar_functions import SCALAR_FUNCTIONS
-from schemas.contract.views import VIEWS
+from schemas.functions import FUNCTIONS, SCALAR_FUNCTIONS
 from schemas.sql_files import declared
 from schemas.tables import DECLARED, SUBJECTS, TABLES, USER_TABLES
+from schemas.views import VIEWS
 from schemas.words import enumerations
 
 ROOT = Path(__file__).parents[2]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from schemas.contract.views import NAMES, VIEWS, view_of
 from schemas.sql_files import declared, filled, part, shipped, sql_file
 from schemas.tables import TABLES, Column, ListOf, Type, WrongDeclaration
+from schemas.views import NAMES, VIEWS, view_of
 
 TEXT = """\
 -- Rows of a test: one for each

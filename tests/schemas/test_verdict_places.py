@@ -5,7 +5,7 @@ from pathlib import Path
 
 from jobs.pages.prometheus_file import RANKS
 from jobs.reporting.parts.overview import VERDICTS
-from schemas.contract.views import VIEWS
+from schemas.views import VIEWS
 from schemas.words.lag import WORST_FIRST, LagVerdict
 from udfs.rules.verdicts.burrow_evaluation import IN_ORDER
 

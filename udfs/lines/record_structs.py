@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from schemas.contract.scalar_functions import DECODE_OFFSETS_RECORD
+from schemas.functions import DECODE_OFFSETS_RECORD
 from udfs.arrays.arrow_schema import arrow_type
 from udfs.arrays.slices import slices_of
 from udfs.decoding.decode import decode

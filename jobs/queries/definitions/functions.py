@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from jobs.queries.definitions.column_types import duckdb_type
 from jobs.queries.definitions.dialects import text_literal
-from schemas.contract.history_functions import FUNCTIONS, Function
+from schemas.functions import FUNCTIONS, Function
 from schemas.sql_files import part
 from schemas.tables import Column, Type, sql_type
 

@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from jobs.queries.definitions.dialects import Dialect, comments, text_literal
-from schemas.contract.history_functions import FUNCTIONS
-from schemas.contract.scalar_functions import SCALAR_FUNCTIONS
-from schemas.contract.views import VIEWS, View
+from schemas.functions import FUNCTIONS, SCALAR_FUNCTIONS
 from schemas.tables import USER_TABLES
+from schemas.views import VIEWS, View
 
 # What can name tables by other means than by writing them out. `query` without an argument is a column of `findings`.
 NAMES_ANY = re.compile(

@@ -31,10 +31,9 @@ from jobs.queries.statements import only_reads
 from jobs.storage.places.together import done_together
 from jobs.warehouses.any_warehouse import reading
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.history_functions import FUNCTIONS
-from schemas.contract.scalar_functions import SCALAR_FUNCTIONS
-from schemas.contract.views import VIEWS
+from schemas.functions import FUNCTIONS, SCALAR_FUNCTIONS
 from schemas.tables import USER_TABLES
+from schemas.views import VIEWS
 from schemas.words.exit_codes import ExitCode
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from jobs.queries.statements import Token, check_reading, statements_of, tokens_
 from jobs.spark.quiet_java import keep_errors_to_us, quiet_java
 from jobs.warehouses.any_warehouse import reading
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.history_functions import FUNCTIONS
-from schemas.contract.views import VIEWS
+from schemas.functions import FUNCTIONS
 from schemas.tables import USER_TABLES
+from schemas.views import VIEWS
 from schemas.words.exit_codes import ExitCode
 
 if TYPE_CHECKING:

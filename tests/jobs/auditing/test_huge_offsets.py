@@ -19,8 +19,8 @@ from jobs.output.rows import Format, row_lines
 from jobs.queries.engines.duckdb_engine import DuckDBEngine
 from jobs.queries.results import QueryResult
 from jobs.reporting.rows.questions import group_statements, overview_statements
-from schemas.contract.views import VIEWS
 from schemas.tables import TABLES
+from schemas.views import VIEWS
 from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import FindingKind
 from tests.builders.gate import validations

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from jobs.docs_pages import tables
 from jobs.docs_pages.page_file import write_or_check
-from schemas.contract.views import VIEWS
 from schemas.tables import USER_TABLES
+from schemas.views import VIEWS
 
 
 def test_every_table_and_view_and_column_has_its_row() -> None:

@@ -319,7 +319,7 @@ def test_the_zip_brings_the_rules_along(tmp_path: Path) -> None:
             opened.write(path, path.relative_to(ROOT))
     program = "from pathlib import Path; from jobs.gating.run import rules; r = rules(Path('no/x.toml')); "
     program += "from jobs.gating.declarations.finding_files import finding_files; "
-    program += "from schemas.contract.views import VIEWS; assert r.suites; "
+    program += "from schemas.views import VIEWS; assert r.suites; "
     program += "print(len(r.metrics) + len(finding_files()) + len(VIEWS))"
     output = subprocess.run(
         [sys.executable, "-c", program],

@@ -20,9 +20,9 @@ from jobs.output.failure import Failure
 from jobs.queries.definitions.dialects import portable_text
 from jobs.queries.engines.duckdb_engine import scope_of
 from jobs.warehouses.warehouse import Warehouse
-from schemas.contract.views import VIEWS
 from schemas.records import REGISTRY
 from schemas.tables import TABLES, USER_TABLES, Type
+from schemas.views import VIEWS
 from schemas.words.gate import FindingKind
 from schemas.words.history import Severity
 from tests.make.tables import NOW, Row, make, write_run

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from deltalake import DeltaTable
 
-from schemas.contract.views import VIEWS
+from schemas.views import VIEWS
 from tests.builders.logs.batches import Batch, record
 from tests.builders.logs.copies import T0, WrittenBatch, commit, compacted, random_log, write_copy
 from tests.oracles.decoding.decoder import decode_record

@@ -16,7 +16,7 @@ from jobs.measuring.written_points import PointWriter
 from jobs.queries.engines.duckdb_engine import DuckDBEngine
 from jobs.queries.engines.spark_engine import SparkEngine
 from jobs.queries.results import QueryResult
-from schemas.contract.views import VIEWS
+from schemas.views import VIEWS
 from tests.builders.tables.lag_histories import SECOND, history_of, random_model
 from tests.builders.tables.measured import in_ranges
 from tests.builders.tables.random_gate import random_gate

@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from jobs.configuration.settings import Gate, Settings
 from jobs.output.failure import Failure
 from jobs.pages.prometheus_file import AuditSummary, write_prometheus_file
-from schemas.contract.exported_metrics import METRICS
+from schemas.exported_metrics import METRICS
 from schemas.words.exit_codes import ExitCode
 
 HOSTILE = 'a"b\\c\nd{}é 💥'

@@ -22,9 +22,9 @@ from jobs.queries.engines.duckdb_engine import DuckDBEngine
 from jobs.queries.results import QueryResult
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.open_warehouse import reading
-from schemas.contract.history_functions import FUNCTIONS
-from schemas.contract.views import VIEWS
+from schemas.functions import FUNCTIONS
 from schemas.tables import USER_TABLES
+from schemas.views import VIEWS
 from tests.audited_sample import audited_sample
 from tests.builders.warehouses.odd_values import ABSENT, EMPTY, odd_warehouse
 from tests.docs.pages import statements

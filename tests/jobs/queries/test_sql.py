@@ -19,8 +19,8 @@ from jobs.queries.engines.catalog import register
 from jobs.queries.engines.duckdb_engine import DuckDBEngine
 from jobs.queries.engines.spark_engine import SparkEngine
 from jobs.sql import engine_of
-from schemas.contract.views import VIEWS
 from schemas.tables import TABLES
+from schemas.views import VIEWS
 from schemas.words.exit_codes import ExitCode
 from tests.builders.tables.history import interval
 from tests.make.tables import filled, make

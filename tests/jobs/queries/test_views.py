@@ -8,8 +8,8 @@ import pytest
 from jobs.queries.definitions.column_types import duckdb_type
 from jobs.queries.definitions.dialects import Dialect
 from jobs.queries.definitions.views import named_in, view_definitions
-from schemas.contract.views import VIEWS
 from schemas.tables import USER_TABLES
+from schemas.views import VIEWS
 from udfs.arrays.arrow_schema import table_schema
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from schemas.contract.views import VIEWS
 from schemas.tables import (
     CONTRACT_VERSION,
     GROUPS,
@@ -24,6 +23,7 @@ from schemas.tables import (
     read_tables,
     sql_type,
 )
+from schemas.views import VIEWS
 from tests.runs.ingested import ROOT
 
 # Columns whose names do not say that they are flags.

@@ -8,9 +8,9 @@ import duckdb
 import numpy as np
 import pytest
 
-from schemas.contract.views import VIEWS
 from schemas.records import GROUP_TYPES, REGISTRY, types_by_group_type
 from schemas.tables import TABLES
+from schemas.views import VIEWS
 from schemas.words.records import RejectReason
 from tests.make.tables import NOW, filled
 from tests.oracles.views.coverage import GROUPS, NAMES, SUFFIX, coverage

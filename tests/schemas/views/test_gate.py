@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from jobs.queries.engines.duckdb_engine import DuckDBEngine
-from schemas.contract.views import VIEWS
+from schemas.views import VIEWS
 from tests.make.tables import Rows, make
 from tests.oracles.lag.days import with_days
 

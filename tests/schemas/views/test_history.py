@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from jobs.answers.events import timeline
-from schemas.contract.views import VIEWS
 from schemas.tables import TABLES
+from schemas.views import VIEWS
 from schemas.words import enumerations
 from schemas.words.assignments import Verdict
 from schemas.words.client_libraries import ClientLibrary

@@ -6,8 +6,8 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from schemas.contract.views import VIEWS
 from schemas.tables import TABLES
+from schemas.views import VIEWS
 from tests.builders.tables.history import Row
 from tests.make.tables import filled
 from tests.oracles.views.housekeeping_cases import CASES, Case

@@ -6,7 +6,7 @@ from dataclasses import fields
 import pytest
 
 from jobs.configuration.settings import Gate
-from schemas.contract.views import VIEWS
+from schemas.views import VIEWS
 
 # Units of time, percent, and the bounds of a type.
 CONVERSIONS = {"24", "60", "100", "1000", "3600", "86400", str(2**63 - 1)}

@@ -11,8 +11,8 @@ import duckdb
 import pytest
 
 from jobs.configuration.settings import Gate, number_settings
-from schemas.contract.views import VIEWS
 from schemas.tables import TABLES
+from schemas.views import VIEWS
 from tests.make.tables import NOW, filled
 
 VIEW = VIEWS["v_rebalance_storms"]

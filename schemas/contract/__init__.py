@@ -1,1 +1,0 @@
-"""All tables, views, functions and exported metrics, as users script against them."""
