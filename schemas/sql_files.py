@@ -128,20 +128,22 @@ def filled(sql: str, place: str, first_line: int, others: Mapping[str, str] = NO
     """The SQL with the texts of all parts. `others`: what names mean that are no parts."""
     parts = declared()[0]
 
+    def line_of(use: str) -> int:
+        return first_line + sql.count("\n", 0, max(0, sql.find(use)))
+
     def text_of(use: re.Match[str]) -> str:
         name, said = use[1], use[2]
         if name in others:
             return others[name]
         if name in WORDS:
             return WORDS[name]()
-        line = first_line + sql.count("\n", 0, max(0, sql.find(use[0])))
         if name not in parts:
             known = ", ".join(sorted({*others, *WORDS, *parts}))
-            refuse(place, line, use[0], f"no such part; expected one of {known}")
+            refuse(place, line_of(use[0]), use[0], f"no such part; expected one of {known}")
         wanted = parts[name].arguments
         arguments = arguments_of(said, len(wanted))
         if len(arguments) != len(wanted):
-            refuse(place, line, use[0], f"expected {len(wanted)} arguments: {', '.join(wanted)}")
+            refuse(place, line_of(use[0]), use[0], f"expected {len(wanted)} arguments: {', '.join(wanted)}")
         return part(name, *arguments)
 
     # The innermost ones first, which are arguments of others.

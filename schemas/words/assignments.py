@@ -128,10 +128,7 @@ class MigrationPhase(Meant):
     NOT_STARTED = "not_started", "The records show no sign of the migration."
     IN_PROGRESS = "in_progress", "Some members have changed, others have not."
     STUCK = "stuck", "In progress, but no member has changed for three rebalances and a day."
-    TAKEN_BACK = (
-        "taken_back",
-        "The group went back to what it had before, and not every member had changed by then.",
-    )
+    TAKEN_BACK = "taken_back", "The group went back to what it had before, and not every member had changed by then."
     FINISHED = "finished", "Every member has changed. That the group went back later does not change this."
 
 
@@ -158,10 +155,7 @@ class BlockerKind(Meant):
         "migration_policy",
         "The broker's setting group.consumer.migration.policy does not let a group change while it has members.",
     )
-    OLD_CLIENT = (
-        "old_client",
-        "The version of the subscription shows a client that is too old for the migration.",
-    )
+    OLD_CLIENT = "old_client", "The version of the subscription shows a client that is too old for the migration."
     CLIENT_LIBRARY = (
         "client_library",
         "The member is likely, but not certainly, a client library that cannot use the consumer protocol.",

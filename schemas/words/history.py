@@ -268,7 +268,4 @@ class AnomalyKind(Meant):
         "An offset was deleted while a transaction had a commit of it pending, and the transaction committed later. "
         "Kafka's brokers write this, also those of 4.x: the offset stays deleted.",
     )
-    OLDER_RULE = (
-        "older_rule",
-        "Coordinators of other releases read these records differently.",
-    )
+    OLDER_RULE = "older_rule", "Coordinators of other releases read these records differently."

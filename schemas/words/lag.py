@@ -103,10 +103,7 @@ class OwnRule(Meant):
         "window: UNKNOWN.",
     )
     COMMITTED_NEGATIVE = "committed_negative", "The committed offset is negative, so its lag is unknown: UNKNOWN."
-    TOPIC_RECREATED = (
-        "topic_recreated",
-        "The commit is for an older topic of this name, or may be: UNKNOWN.",
-    )
+    TOPIC_RECREATED = "topic_recreated", "The commit is for an older topic of this name, or may be: UNKNOWN."
     HISTORY_HOLE = "history_hole", "Records are missing before this time: UNKNOWN."
     BEYOND_END = (
         "beyond_end",

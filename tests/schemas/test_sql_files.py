@@ -66,6 +66,17 @@ def test_every_file_of_a_view_is_a_view():
     assert sorted(VIEWS) == [name for name, _, _ in shipped("views")] and tuple(VIEWS) == NAMES
 
 
+@pytest.mark.parametrize(
+    ("view", "table", "left_out"),
+    [("v_rebalances", "rebalances", ()), ("v_findings", "findings", ()),
+     ("v_assignment_audit", "assignment_audit", ("differences", "checks"))],
+)  # fmt: skip
+def test_views_that_add_to_a_table_have_all_its_columns(view, table, left_out):
+    names = {column.name for column in VIEWS[view].columns}
+    missing = [column.name for column in TABLES[table].columns if column.name not in names]
+    assert all(name.startswith(left_out) for name in missing) if left_out else not missing, missing
+
+
 def test_every_part_is_in_use_and_has_its_arguments():
     parts, groups = declared()
     texts = "".join(text for folder in ("views", "findings", "parts") for _, _, text in shipped(folder))
