@@ -24,7 +24,7 @@ def client_range(group: Group) -> Assignment:
     else:
         topics = group.topics_walked if group.release >= RACKS_SINCE else consumers_per_topic(group)
         for topic in topics:
-            assign_ranges(topic, group.num_partitions[topic], audiences.of(topic), lists)
+            add_partitions(topic, group.num_partitions[topic], audiences.of(topic), lists)
     return Assignment.of_lists(lists)
 
 
@@ -33,7 +33,9 @@ def is_rack_aware(group: Group) -> bool:
     return bool(rack_states(group, audiences))
 
 
-def assign_ranges(topic: int, count: int, members: Sequence[int], lists: Lists) -> None:
+def add_partitions(topic: int, count: int, members: Sequence[int], lists: Lists) -> None:
+    """One range of a topic for each member (addPartitionsToAssignment). What assignRanges of leaders comes to where no
+    rack counts."""
     quota, extra = divmod(count, len(members))
     end = 0
     for place, member in enumerate(members if quota else members[:extra]):
@@ -142,8 +144,8 @@ def divided(alike: list[TopicAssignmentState]) -> list[int]:
         if len(alike) > 1:
             assign_co_partitioned_with_rack_matching(alike, division)
         elif first.needs_racks:
-            assign_by(division, lambda place, partition: is_near(first, place, partition))
-    assign_by(division, lambda place, partition: True)
+            assign_ranges(division, lambda place, partition: is_near(first, place, partition))
+    assign_ranges(division, lambda place, partition: True)
     return division.owners
 
 
@@ -156,7 +158,7 @@ def assign_co_partitioned_with_rack_matching(alike: list[TopicAssignmentState], 
                 break
 
 
-def assign_by(division: Division, may_have: Callable[[int, int], bool]) -> None:
+def assign_ranges(division: Division, may_have: Callable[[int, int], bool]) -> None:
     """Gives each member in turn the first free partitions that it may have (assignRanges)."""
     begin = 0
     for place in range(len(division.held)):
@@ -193,14 +195,14 @@ def assign_homogeneous_group(group: Group, order: list[int], lists: Lists) -> No
     """Topic by topic. Everybody's map is made alike, of the topics of the first."""
     first = group.classes[order[0]]
     for topic in walked_topics(group, first, len(group.subscribed[first])):
-        assign_ranges(topic, group.num_partitions[topic], order, lists)
+        add_partitions(topic, group.num_partitions[topic], order, lists)
 
 
 def assign_heterogeneous_group(group: Group, order: list[int], lists: Lists) -> None:
     """Each member's topics are in the order of its own map."""
     audiences = Audiences(group, group.classes, order)
     for topic in audiences.classes:
-        assign_ranges(topic, group.num_partitions[topic], audiences.of(topic), lists)
+        add_partitions(topic, group.num_partitions[topic], audiences.of(topic), lists)
     places = [
         {topic: place for place, topic in enumerate(walked_topics(group, own, len(listed)))}
         for own, listed in enumerate(group.subscriptions)

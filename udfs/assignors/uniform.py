@@ -72,8 +72,8 @@ class UniformHomogeneousAssignmentBuilder:
         return quota
 
     def quotas(self) -> list[int]:
-        """The larger ones go to members that have more than the smaller one, as far as they go round; what is left, to
-        the last members."""
+        """The smaller one is minimumMemberQuota. The larger ones go to members that have more than that, as far as they
+        go round; what is left, to the last members."""
         members = len(self.targets)
         quota, larger = divmod(sum(self.counts.values()), members)
         if self.group.release < KEEPS_LARGER_QUOTAS:
@@ -154,10 +154,10 @@ class UniformHeterogeneousAssignmentBuilder:
             for partition, owner in enumerate(owners):
                 if owner == NOBODY:
                     balancer = balancer or MemberAssignmentBalancer(self.subscribers[topic], self.sizes)
-                    self.assign(topic, partition, balancer.next_least_loaded_member())
+                    self.assign_partition(topic, partition, balancer.next_least_loaded_member())
 
     def balance(self) -> None:
-        """Sweeps over the topics until a whole sweep moved nothing, or often enough (balanceTopics)."""
+        """Sweeps over the topics until a whole sweep moved nothing, or often enough (with balanceTopics)."""
         topics = [topic for topic in self.topics if len(self.subscribers[topic]) > 1]
         last_moved = -1
         for turn in range(MAX_ITERATION_COUNT * len(topics)):
@@ -194,14 +194,14 @@ class UniformHeterogeneousAssignmentBuilder:
             partition = owned[source].pop()
             self.targets[source].take(topic, partition)
             self.sizes[source] -= 1
-            self.assign(topic, partition, destination)
+            self.assign_partition(topic, partition, destination)
             was_moved = True
         if was_moved:
             self.level.clear()
         return was_moved
 
-    def assign(self, topic: int, partition: int, place: int) -> None:
-        """addPartitionToTargetAssignment: a new set is made for the most that a member should have of the topic."""
+    def assign_partition(self, topic: int, partition: int, place: int) -> None:
+        """A new set is made for the most that a member should have of the topic."""
         self.targets[place].add(topic, partition, self.capacities[topic])
         self.owners[topic][partition] = place
         self.sizes[place] += 1
