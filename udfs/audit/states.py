@@ -130,6 +130,10 @@ class StatesOfFold(Mapping[str, Any]):
     def __getitem__(self, group_id: str) -> Any:
         return self.states.codec.value(PARTS[self.part], self.states.parts(group_id)[self.part])
 
+    def get(self, group_id: str, default: Any = None) -> Any:
+        """The mapping's own would take a state that cannot be read for one that is not there."""
+        return self[group_id] if self.part in self.states.parts(group_id) else default
+
     def __iter__(self) -> Iterator[str]:
         return (group_id for group_id in self.states.texts if self.part in self.states.parts(group_id))
 

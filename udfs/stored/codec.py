@@ -1,8 +1,9 @@
 """Stores values as plain JSON values, and reads them again, by their declared types: dataclasses as objects of their
 fields, named tuples as lists, arrays and collections.
 
-What is stored stays readable if a field is added that has a default, in named tuples after the others. For any other
-change, whoever stores the values counts a format number up and converts the form before.
+What is stored stays readable if a field is added that has a default, in named tuples after the others, and that holds
+no objects that are stored once. For any other change, whoever stores the values counts a format number up and converts
+the form before.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
@@ -119,7 +120,8 @@ class Codec:
             return {name: writes(form, getattr(value, name)) for name, form in forms.items()}
 
         def read(plain: Mapping[str, Any]) -> Any:
-            return kind(**{name: reads(forms[name], each) for name, each in plain.items()})
+            # A newer release may have stored fields more.
+            return kind(**{name: reads(forms[name], each) for name, each in plain.items() if name in forms})
 
         return Form(write, read)
 

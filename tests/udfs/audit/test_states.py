@@ -104,3 +104,17 @@ def test_a_newer_format_is_not_guessed_at() -> None:
     states = restored("classic", {"billing": '{"format":7,"classic":[]}'})
     with pytest.raises(NewerFormat, match="group billing: a newer release stored its state, in format 7"):
         states.get("billing")
+
+
+def test_a_state_with_fields_of_a_later_release_is_read_and_a_damaged_one_is_not_taken_for_none() -> None:
+    first, _, known = LOGS["upgrades"]
+    fold = Upgrades(known, {})
+    fold.take(first)
+    ((group_id, text),) = texts_of("upgrades", fold.states()).items()
+    parts = json.loads(text)
+    parts["upgrades"]["later"] = 1
+    assert restored("upgrades", {group_id: json.dumps(parts)}).get(group_id) is not None
+    # Of the format before, without what it always had.
+    with pytest.raises(KeyError):
+        restored("upgrades", {group_id: '{"upgrades":{}}'}).get(group_id)
+    assert restored("upgrades", {}).get(group_id) is None

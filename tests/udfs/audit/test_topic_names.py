@@ -6,9 +6,11 @@ from random import Random
 
 import pytest
 
+from schemas.words.assignments import Verdict
 from schemas.words.history import Confidence, TopicSource
-from tests.builders.groups.target_log import TargetLog, about, completed, epoch, target, topic_id
+from tests.builders.groups.target_log import TargetLog, about, audit_once, completed, epoch, target, topic_id
 from udfs.assignors.questions import Topic
+from udfs.audit.checks.facts import Facts
 from udfs.audit.modern_audit import TargetEvidence
 from udfs.audit.topic_names import MOST_BEYOND, HashSearch, InferredName, TargetNames, by_hash, names_by_id
 from udfs.topics.metadata_hash import group_hash
@@ -191,3 +193,13 @@ def test_names_that_fit_together_in_no_way_end_the_search() -> None:
     of = TargetNames(names, tuple((each, 1) for each in ids), tuple((each, names) for each in ids), 7, True, 0)
     small = computed("ab", {"a": 2, "b": 2})
     assert names_of(names_by_id([of, small], {})) == {topic_id(name): name for name in "ab"}
+
+
+def test_a_target_may_have_more_topics_without_a_name_than_python_nests_calls() -> None:
+    """Two possible names for each of 1,200 topics."""
+    members, log = [str(number) for number in range(600)], TargetLog()
+    log.write(0, *(about(member, [f"{member} a", f"{member} b"]) for member in members), epoch(1))
+    targets = [target(member, **{f"{member} a": [0], f"{member} b": [0]}) for member in members]
+    log.write(1, *targets, completed(1))
+    (row,) = audit_once(log, Facts(default_assignor="uniform"))
+    assert row.verdict in (Verdict.SAME_UNCONFIRMED, Verdict.NOT_RECOMPUTABLE)

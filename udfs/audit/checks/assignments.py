@@ -95,10 +95,11 @@ class RecordedAssignment:
         """For each row, whether its member does not subscribe to its topic."""
         if len(self.topics_of_class) == 1:
             return ~self.is_subscribed[self.rows.topics]
-        takes = np.zeros((len(self.topics_of_class), len(self.topics)), np.bool_)
-        for row, listed in zip(takes, self.topics_of_class, strict=True):
-            row[listed] = True
-        return ~takes[self.class_of_member[self.rows.members], self.rows.topics]
+        # Pairs that are there, not a table of all: groups with thousands of classes and topics have few of them.
+        width = len(self.topics)
+        pairs = [own * width + listed.astype(np.int64) for own, listed in enumerate(self.topics_of_class)]
+        wanted = self.class_of_member[self.rows.members].astype(np.int64) * width + self.rows.topics
+        return ~np.isin(wanted, np.concatenate(pairs)) if pairs else np.ones(len(self.rows), np.bool_)
 
     @cached_property
     def owned(self) -> Numbers:
@@ -286,8 +287,13 @@ def static_once(instances: Sequence[str | None]) -> Check:
     """No static instance has two members."""
     if not any(instances):
         return FINE[CheckName.STATIC_ONCE]
-    times = Counter(each for each in instances if each is not None)
-    twice = [each for each, number in times.items() if number > 1]
+    seen: set[str] = set()
+    twice: dict[str, None] = {}
+    for each in instances:
+        if each in seen:
+            twice[each] = None
+        elif each is not None:
+            seen.add(each)
     return check(CheckName.STATIC_ONCE, [f"group.instance.id {each} is that of two members" for each in twice])
 
 

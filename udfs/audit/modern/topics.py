@@ -56,26 +56,30 @@ def pairings(choices: Sequence[Sequence[str]], most_tried: int) -> Iterator[list
     """One name of each choice, never the same one twice, in the order of the choices. It is always the same list. None
     at the end: there are more names to try than this."""
     picked: list[str] = []
-    tried = 0
-
-    def extended() -> Iterator[list[str] | None]:
-        nonlocal tried
-        if len(picked) == len(choices):
-            yield picked
-            return
-        for name in choices[len(picked)]:
-            tried += 1
-            if tried > most_tried:
-                # Once, since all the loops around this one end here too.
-                if tried == most_tried + 1:
-                    yield None
-                return
-            if name not in picked:
-                picked.append(name)
-                yield from extended()
+    if not choices:
+        yield picked
+        return
+    # Of the choices so far, what is left to try. No recursion: a target may have thousands of ids without a name.
+    left, tried = [iter(choices[0])], 0
+    while left:
+        name = next(left[-1], None)
+        if name is None:
+            left.pop()
+            if picked:
                 picked.pop()
-
-    return extended()
+            continue
+        tried += 1
+        if tried > most_tried:
+            yield None
+            return
+        if name in picked:
+            continue
+        picked.append(name)
+        if len(picked) < len(choices):
+            left.append(iter(choices[len(picked)]))
+        else:
+            yield picked
+            picked.pop()
 
 
 def questions_to_ask(
