@@ -174,8 +174,8 @@ def altered(node: ast.AST, **fields: object) -> ast.AST:
 
 
 def in_sql(text: str) -> Iterator[Change]:
-    # Rules of metrics are conditions in comments.
-    hidden = re.compile(r"'[^']*'|--(?! rule \w+:)[^\n]*|-- rule \w+:")
+    # Rules of metrics are conditions in comments, after a name, a severity and kinds of findings.
+    hidden = re.compile(r"'[^']*'|--(?! rule [\w ]+:)[^\n]*|-- rule [\w ]+:")
     code = hidden.sub(lambda found: "#" * len(found[0]), text)
     for kind, (pattern, others) in IN_SQL.items():
         for found in re.finditer(pattern, code, re.MULTILINE):

@@ -45,7 +45,7 @@ def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for package in ("jobs", "schemas", "udfs"):
         shutil.copytree(ROOT / package, root / package, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", root)
-    with (root / "schemas" / "records" / "registry.py").open("a") as file:
+    with (root / "schemas" / "records.py").open("a") as file:
         file.write(OLDER)
     return root
 
