@@ -1,5 +1,5 @@
 -- Odd commits, such as commits of an offset outside of the log, of a lower offset than before, while the group had no
--- members, or for a partition that no member owned.
+--   members, or for a partition that no member owned.
 -- num_commits: Number of these commits.
 WITH judged AS (
   SELECT * FROM commit_findings WHERE cluster = :cluster

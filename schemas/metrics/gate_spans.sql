@@ -1,5 +1,5 @@
 -- Spans: ranges of messages whose data a consumer validated before it committed their offsets, as `gate --span`
--- recorded them.
+--   recorded them.
 -- num_failed: Spans that failed the validation, without an override.
 -- num_overridden: Spans that failed the validation, but that somebody accepted with an override.
 -- rows_failing_empty_span: Spans that end before they begin.

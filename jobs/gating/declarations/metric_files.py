@@ -13,20 +13,20 @@
 The result has one row, or one row per slice if it has a column `slice`. Every other column is a metric. `:rules`
 becomes a count of the failing rows for each rule. The statement that lists these rows uses the same condition.
 
-Files of ours also say what is expected, from which the suites of ours are made:
+Files also say what is expected; from this, the suite of the table is made:
 
     -- rows due if: runs.num_decoded
     -- rule negative warning as odd_commits: committed_offset < 0
     -- limit share_known critical: 0 to 1
     -- limit num_critical warning as replay_anomaly: 0, rows by SELECT …
 
-`as` are the kinds of findings that list the same rows. `{keys}` are the two metrics of the key of the table, which a
-file without SQL has alone. Where rows have evidence, or an interval, its order is a rule of every table.
+`as` are the kinds of findings that list the same rows. In files of ours, `{keys}` are the two metrics of the key of the
+table, which a file without SQL has alone. Where rows have evidence, or an interval, its order is a rule of our tables.
 """
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -62,6 +62,9 @@ OF_COLUMNS = (
     ((*EVIDENCE, "from_offset", "to_offset"), "interval_order", "Intervals that end before they begin, by offset.",
      "to_offset < from_offset"),
 )  # fmt: skip
+# Other words in these places would be read as a comment, and expect nothing.
+MEANT = re.compile(r"(?:rule \w+ [^:]+|limit .+): .*|(?:rule|limit) \w+ (?:info|warning|critical)\b.*|rows due if\b.*")
+LINES = "rule NAME SEVERITY: CONDITION, limit METRIC SEVERITY: NUMBER to NUMBER, or rows due if: TABLE.METRIC"
 LAST_SELECT = re.compile(r"(?m)^SELECT\b(?![\s\S]*^SELECT\b)")
 
 
@@ -80,7 +83,7 @@ class Limit:
 @dataclass(frozen=True)
 class Metrics:
     """`metrics`: meaning by name. `rules`: condition of a failing row, by name. `limits` and `rows_due`, of which one
-    above 0 says that the table must have rows, are of files of ours."""
+    above 0 says that the table must have rows, make its suite."""
 
     table: str
     place: str
@@ -120,7 +123,8 @@ def our_metrics() -> dict[str, Metrics]:
 
 
 def parse_metrics(file: RuleFile) -> Metrics:
-    declared = sql_file(file.text, file.place, is_loose=True)
+    declared, is_ours = sql_file(file.text, file.place, is_loose=True), file.place.startswith(OURS)
+    table = TABLES.get(file.name) if is_ours else None
     about: list[str] = []
     metrics: dict[str, str] = {}
     rules: dict[str, str] = {}
@@ -137,13 +141,12 @@ def parse_metrics(file: RuleFile) -> Metrics:
             due += match["names"].split()
         elif match := METRIC.fullmatch(text):
             metrics[match["name"]] = match["text"]
-        elif re.match(r"(rule \w+ [^:]+|limit .+): ", text) and file.place.startswith(OURS):
-            what = "rule NAME SEVERITY: CONDITION or limit METRIC SEVERITY: NUMBER to NUMBER"
-            raise misuse(f"{file.place}, line {line}", f"{text}; expected {what}")
         else:
+            check_words(f"{file.place}, line {line}", text, is_first=not about, is_ours=is_ours)
             about.append(text)
     sql = declared.sql.strip().rstrip(";")
-    table = TABLES.get(file.name)
+    if is_ours:
+        check_parts(file, table)
     if table is not None and (limits or KEYS in sql or not sql):
         if KEYS in sql or not sql:
             metrics = OF_KEY | metrics
@@ -154,7 +157,32 @@ def parse_metrics(file: RuleFile) -> Metrics:
                 limits.append(Limit(FAILING + name, Severity.CRITICAL))
         sql = with_keys(sql, table, bool(rules))
     check(file.place, metrics, rules, sql)
+    check_suite(file.place, limits, due)
     return Metrics(file.name, file.place, " ".join(about), metrics, rules, sql, tuple(limits), tuple(due))
+
+
+def check_words(place: str, text: str, *, is_first: bool, is_ours: bool) -> None:
+    """Of a comment that declares nothing. Ours have one paragraph of them, at the head."""
+    if MEANT.fullmatch(text):
+        raise misuse(place, f"{text}; expected {LINES}")
+    if is_ours and not (is_first and text[0].isupper()):
+        raise misuse(
+            place, f"{text}; expected what the table measures, in one paragraph, then METRIC: what it is, {LINES}"
+        )
+
+
+def check_parts(file: RuleFile, table: Table | None) -> None:
+    for part in re.finditer(r"\{[^{}\s]*\}?", file.text):
+        place = f"{file.place}, line {file.text.count(chr(10), 0, part.start()) + 1}"
+        if part[0] != KEYS:
+            raise misuse(place, f"{part[0]}: no such part; expected {KEYS} or none")
+        if table is None:
+            raise misuse(place, f"{KEYS}: no table has the name {file.name}; expected no keys")
+
+
+def check_suite(place: str, limits: Sequence[Limit], due: Sequence[str]) -> None:
+    if due and not limits:
+        raise misuse(place, "rows due if: expects nothing alone; add a limit, or a severity to a rule")
 
 
 def limit(place: str, metric: str, said: Mapping[str, str | None]) -> Limit:

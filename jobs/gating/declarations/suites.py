@@ -1,5 +1,5 @@
-"""Suites of expectations: ours are made from files of metrics; those of users are Great Expectations' own suite JSON,
-over the metrics of one table.
+"""Suites of expectations over the metrics of one table: made from files of metrics that say what is expected, or Great
+Expectations' own suite JSON, which users write.
 
 `meta.table` names the table or view (default: the name of the file). `meta.rows_due` names metrics of other tables,
 such as offset_commits.num_plain: if one of them is above 0, the suite's table must have rows. The checks here do not
@@ -64,20 +64,23 @@ class Suite:
 
 
 def suites(metrics: Mapping[str, Metrics], config: Path | None) -> list[Suite]:
-    """Ours and the user's, checked against the existing metrics. A user's suite replaces ours of the same name."""
+    """Ours and the user's, checked against the existing metrics. A user's JSON replaces what files of metrics expect of
+    the table of its name; and a user's file of metrics replaces what ours of the same name expects, if it expects
+    something itself."""
     users = {name: parse_suite(file, metrics) for name, file in user_files(EXPECTATIONS, ".json", config).items()}
-    ours = {name: our_suite(each, metrics) for name, each in our_metrics().items() if each.limits and name not in users}
-    return [each for _, each in sorted({**ours, **users}.items())]
+    expecting = {**our_metrics(), **{name: each for name, each in metrics.items() if each.limits}}
+    made = {name: made_suite(each, metrics) for name, each in expecting.items() if each.limits and name not in users}
+    return [each for _, each in sorted({**made, **users}.items())]
 
 
-def our_suite(declared: Metrics, metrics: Mapping[str, Metrics]) -> Suite:
-    """What a file of metrics of ours expects."""
+def made_suite(declared: Metrics, metrics: Mapping[str, Metrics]) -> Suite:
+    """What a file of metrics expects."""
     table = declared.table
     for each in declared.limits:
         if each.metric not in metrics[table].metrics:
             near = nearest(each.metric, metrics[table].metrics)
             raise misuse(declared.place, f"limit: {metrics[table].place} has no metric {json.dumps(each.metric)}{near}")
-    expectations = (
+    expectations = tuple(
         Expectation(
             "expect_column_values_to_be_between",
             {"column": each.metric, "min_value": each.low, "max_value": each.high},
@@ -87,8 +90,9 @@ def our_suite(declared: Metrics, metrics: Mapping[str, Metrics]) -> Suite:
         )
         for each in declared.limits
     )
-    check_due(declared.place, declared.rows_due, metrics)
-    return Suite(table, declared.place, table, declared.rows_due, tuple(expectations))
+    check_repeated(declared.place, expectations)
+    check_due(f"{declared.place}: rows due if", declared.rows_due, metrics)
+    return Suite(table, declared.place, table, declared.rows_due, expectations)
 
 
 def parse_suite(file: RuleFile, metrics: Mapping[str, Metrics]) -> Suite:
@@ -114,7 +118,7 @@ def parse_suite(file: RuleFile, metrics: Mapping[str, Metrics]) -> Suite:
             f"meta.rows_due = {json.dumps(due)}: give a list of TABLE.METRIC: if one is above 0, the table must "
             "have rows",
         )
-    check_due(file.place, due, metrics)
+    check_due(f"{file.place}: meta.rows_due", due, metrics)
     listed = content.get("expectations")
     if not isinstance(listed, list) or not listed:
         raise misuse(file.place, "expectations: is missing or empty; give a list of one or more")
@@ -129,9 +133,7 @@ def check_due(place: str, due: Iterable[object], metrics: Mapping[str, Metrics])
     known = {f"{name}.{metric}" for name, each in metrics.items() for metric in each.metrics}
     for name in due:
         if name not in known:
-            raise misuse(
-                place, f"meta.rows_due: {json.dumps(name)}: no table has this metric{nearest(str(name), known)}"
-            )
+            raise misuse(place, f"{json.dumps(name)}: no table has this metric{nearest(str(name), known)}")
 
 
 def expectation(place: str, content: object, metrics: Metrics) -> Expectation:

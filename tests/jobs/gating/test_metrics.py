@@ -306,6 +306,16 @@ def test_files_of_ours_say_what_is_expected() -> None:
         ("odd_commits", "odd_commit", "line 4: as odd_commit: no kind of finding; expected one of"),
         ("0 to 0.9", "none", "line 6: expected `limit METRIC SEVERITY: NUMBER`"),
         ("limit share info", "limit share", "line 6: limit share: 0 to 0.9"),
+        (
+            "limit share info: 0",
+            "limit share info 0",
+            "line 6: limit share info 0 to 0.9, rows by SELECT 1; expected rule",
+        ),
+        ("limit num_rows", "limt num_rows", "line 7: limt num_rows critical: 0; expected what the table measures"),
+        ("as odd_commits: x < 0", "as odd_commits", "line 4: rule x warning as odd_commits; expected rule NAME"),
+        ("rows due if: ", "rows due: ", "line 2: rows due: runs.num_decoded; expected what the table"),
+        ("Days.", "days.", "line 1: days.; expected what the table measures"),
+        ("{keys}", "{key}", "line 9: {key}: no such part; expected {keys} or none"),
     ],
 )
 def test_a_wrong_line_of_ours_says_where_it_is_and_what_was_expected(old: str, new: str, expected: str) -> None:
@@ -315,10 +325,25 @@ def test_a_wrong_line_of_ours_says_where_it_is_and_what_was_expected(old: str, n
     assert str(failure.value).startswith(f"schemas/metrics/lag_days.sql, {expected}")
 
 
+def test_the_keys_of_a_table_are_metrics_only_in_files_of_ours() -> None:
+    text = OF_OURS.replace("{keys}", "count(*) AS num_rows")
+    users = parse_metrics(RuleFile("lag_days", "conf/metrics/lag_days.sql", text))
+    assert [each.metric for each in users.limits] == ["rows_failing_x", "share", "num_rows"]
+    assert [*users.metrics] == ["rows_failing_x", "share"] and [*users.rules] == ["x"]
+    with pytest.raises(Failure, match=r"^conf/metrics/topics\.sql: no line begins with SELECT"):
+        parse_metrics(RuleFile("topics", "conf/metrics/topics.sql", "-- Topics.\n"))
+    with pytest.raises(Failure, match=r"^schemas/metrics/x\.sql, line 9: \{keys\}: no table has the name x"):
+        parse_metrics(RuleFile("x", "schemas/metrics/x.sql", OF_OURS))
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("-- num_rows: Rows.\n", "no line begins with SELECT"),
+        (f"-- limit num_rows info 1\n{GOOD}", "x.sql, line 1: limit num_rows info 1; expected rule NAME SEVERITY"),
+        (f"-- X.\n-- rule x warnin: TRUE\n{GOOD}", "x.sql, line 2: rule x warnin: TRUE; expected rule NAME SEVERITY"),
+        (f"-- rows due if topics.num_rows\n{GOOD}", "x.sql, line 1: rows due if topics.num_rows; expected rule NAME"),
+        (f"-- rows due if: topics.num_rows\n{GOOD}", "rows due if: expects nothing alone; add a limit"),
         ("SELECT 1 AS one\n", "no metric is described"),
         (f"-- rows_failing_x: X.\n{GOOD}", "metric rows_failing_x has no rule; add a line `-- rule x: CONDITION`"),
         (f"-- rule x: TRUE\n{GOOD}", "FROM judged"),
@@ -326,7 +351,7 @@ def test_a_wrong_line_of_ours_says_where_it_is_and_what_was_expected(old: str, n
     ],
 )
 def test_a_file_that_declares_no_metrics_is_reported(text: str, message: str) -> None:
-    with pytest.raises(Failure, match=r"^conf/metrics/x\.sql: ") as failure:
+    with pytest.raises(Failure, match=r"^conf/metrics/x\.sql(, line \d)?: ") as failure:
         parse_metrics(RuleFile("x", "conf/metrics/x.sql", text))
     assert (failure.value.code, message in str(failure.value)) == (2, True)
 

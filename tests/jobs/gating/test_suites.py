@@ -201,3 +201,69 @@ def test_a_file_of_the_user_takes_the_place_of_ours(tmp_path: Path) -> None:
     result = {suite.name: suite for suite in suites(METRICS, config)}
     assert [each.severity.value for each in result["topics"].expectations] == ["info"]
     assert result.keys() == OURS.keys() | {"mine"}
+
+
+EXPECTING = """\
+-- Topics.
+-- rows due if: runs.num_decoded
+-- num_rows: Rows.
+-- limit num_rows warning as odd_commits: 1 to 5, rows by SELECT 1
+-- rows_failing_x: X.
+-- rule x info: TRUE
+WITH judged AS (SELECT * FROM topics)
+SELECT count(*) AS num_rows, :rules
+FROM judged
+"""
+
+
+def of_metrics(folder: Path, name: str, text: str) -> dict[str, Suite]:
+    (folder / "metrics").mkdir(exist_ok=True)
+    (folder / "metrics" / f"{name}.sql").write_text(text)
+    config = folder / "groupscope.toml"
+    return {suite.name: suite for suite in suites(metric_files(config), config)}
+
+
+@pytest.mark.parametrize("name", ["mine", "topics"])
+def test_what_a_users_file_of_metrics_expects_is_a_suite(tmp_path: Path, name: str) -> None:
+    """Of a table of its own, or instead of ours."""
+    result = of_metrics(tmp_path, name, EXPECTING)
+    suite = result[name]
+    assert (suite.table, suite.rows_due, suite.place) == (
+        name, ("runs.num_decoded",), str(tmp_path / "metrics" / f"{name}.sql")
+    )  # fmt: skip
+    assert [(*each.columns, each.severity.value, each.query, each.kwargs["max_value"])
+            for each in suite.expectations] == [
+        ("num_rows", "warning", "SELECT 1", 5), ("rows_failing_x", "info", None, 0),
+    ]  # fmt: skip
+    assert result.keys() == OURS.keys() | {name}
+    # JSON of this name comes first; without expectations, those of ours stay, whose metrics the file then must have.
+    written(tmp_path, suite_text())
+    (tmp_path / "expectations" / f"{name}.json").write_text(suite_text())
+    assert [each.columns for each in of_metrics(tmp_path, name, EXPECTING)[name].expectations] == [["num_rows"]]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("limit num_rows", "limit num_row", 'limit: {place} has no metric "num_row", the nearest is num_rows'),
+        (
+            "-- rule",
+            "-- limit num_rows info: 0\n-- rule",
+            "expect_column_values_to_be_between of num_rows is in this file",
+        ),
+        ("num_decoded", "num_decode", 'rows due if: "runs.num_decode": no table has this metric, the nearest is runs.'),
+    ],
+)
+def test_what_a_file_of_metrics_wrongly_expects_is_reported(tmp_path: Path, old: str, new: str, message: str) -> None:
+    place = str(tmp_path / "metrics" / "mine.sql")
+    with pytest.raises(Failure) as failure:
+        of_metrics(tmp_path, "mine", EXPECTING.replace(old, new))
+    assert failure.value.code == 2 and str(failure.value).startswith(f"{place}: {message.format(place=place)}")
+
+
+def test_a_users_file_of_metrics_that_expects_nothing_is_measured_by_what_ours_expects(tmp_path: Path) -> None:
+    plain = "-- num_rows: Rows.\nSELECT count(*) AS num_rows FROM topics"
+    with pytest.raises(Failure, match=r'limit: .*topics\.sql has no metric "num_repeated_keys"'):
+        of_metrics(tmp_path, "topics", plain)
+    both = plain.replace("SELECT", "-- num_repeated_keys: None.\nSELECT 0 AS num_repeated_keys,")
+    assert of_metrics(tmp_path, "topics", both)["topics"].expectations == OURS["topics"].expectations
