@@ -31,6 +31,8 @@ PARTS = "parts"
 QUOTE = "'"
 NO_OTHERS: Mapping[str, str] = MappingProxyType({})
 USE = re.compile(r"\{(\w+)(?: ([^{}]+))?\}")
+# Ends lines of parts while others are filled in, so that the lines of a text are those of its file.
+IN_PART = "\0"
 DECLARED = re.compile(r"(part|columns) (\w+)(?:\(([\w, ]+)\))?(?:: (.+))?")
 
 
@@ -128,8 +130,9 @@ def filled(sql: str, place: str, first_line: int, others: Mapping[str, str] = NO
     """The SQL with the texts of all parts. `others`: what names mean that are no parts."""
     parts = declared()[0]
 
-    def line_of(use: str) -> int:
-        return first_line + sql.count("\n", 0, max(0, sql.find(use)))
+    def refuse_use(use: re.Match[str], expected: str) -> NoReturn:
+        line = first_line + use.string.count("\n", 0, use.start())
+        refuse(place, line, use[0].replace(IN_PART, "\n"), expected)
 
     def text_of(use: re.Match[str]) -> str:
         name, said = use[1], use[2]
@@ -139,18 +142,21 @@ def filled(sql: str, place: str, first_line: int, others: Mapping[str, str] = NO
             return WORDS[name]()
         if name not in parts:
             known = ", ".join(sorted({*others, *WORDS, *parts}))
-            refuse(place, line_of(use[0]), use[0], f"no such part; expected one of {known}")
+            refuse_use(use, f"no such part; expected one of {known}")
         wanted = parts[name].arguments
         arguments = arguments_of(said, len(wanted))
         if len(arguments) != len(wanted):
-            refuse(place, line_of(use[0]), use[0], f"expected {len(wanted)} arguments: {', '.join(wanted)}")
+            refuse_use(use, f"expected {len(wanted)} arguments: {', '.join(wanted)}")
         return part(name, *arguments)
 
+    def in_one_line(use: re.Match[str]) -> str:
+        return text_of(use).replace("\n", IN_PART)
+
     # The innermost ones first, which are arguments of others.
-    text, number = USE.subn(text_of, sql)
+    text, number = USE.subn(in_one_line, sql)
     while number:
-        text, number = USE.subn(text_of, text)
-    return text
+        text, number = USE.subn(in_one_line, text)
+    return text.replace(IN_PART, "\n")
 
 
 def arguments_of(said: str | None, number: int) -> list[str]:

@@ -19,10 +19,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from schemas.sql_files import SqlFile, declared, refuse, sql_file
+from schemas.sql_files import SqlFile, declared, indent, refuse, sql_file
 from schemas.tables import TABLES, Column, Groups, Line, columns_of, text_of
 
 OF_TABLE = re.compile(r"\+(\w+): (.+)")
+READS = "reads: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,8 @@ def view(name: str) -> View:
 
 def view_of(name: str, text: str, place: str) -> View:
     file = sql_file(text, place)
-    reads = tuple(each for _, line in file.header if line.startswith("reads: ") for each in line.split()[1:])
-    comment = " ".join(line for _, line in file.header if not line.startswith(("reads: ", "  ")))
+    reads = tuple(reads_in(file))
+    comment = " ".join(line for _, line in file.header if not line.startswith((READS, "  ")))
     columns = tuple(columns_in(file, groups()))
     if not comment or not columns:
         refuse(place, 1, name, "expected `-- ` with what a row is, and `--   name type  sentence` for each column")
@@ -52,15 +53,50 @@ def view_of(name: str, text: str, place: str) -> View:
     return View(name, comment, columns, reads, sql + "\n")
 
 
+def reads_in(file: SqlFile) -> Iterator[str]:
+    """Of the header, in which no line is a comment after that of `reads` or a column: it may be one with an error."""
+    is_comment = True
+    for number, line in file.header:
+        if line.startswith(READS):
+            for each in line.split()[1:]:
+                yield (
+                    each
+                    if each in TABLES or each in NAMES
+                    else refuse(
+                        file.place,
+                        number,
+                        each,
+                        "there is no such table or view; expected names of those that are read",
+                    )
+                )
+        elif not line.startswith(" ") and (not is_comment or re.match(r"[a-z_]+:( |$)", line)):
+            refuse(file.place, number, line, "expected `reads: TABLE`, or columns, indented by two spaces")
+        is_comment &= not line.startswith((READS, " "))
+
+
 def columns_in(file: SqlFile, groups: Groups) -> Iterator[Column]:
     """Of the header: columns of tables, groups of columns, and columns as files of tables declare them."""
+    names: set[str] = set()
     for number, line in file.header:
+        for column in columns_on(file.place, number, line, groups):
+            if column.name in names:
+                refuse(file.place, number, column.name, "expected a name that no column before has")
+            names.add(column.name)
+            yield column
+
+
+def columns_on(place: str, number: int, line: str, groups: Groups) -> Iterator[Column]:
+    if indent(line) not in (0, 2):
+        refuse(place, number, line.strip(), "expected columns, indented by two spaces, and by four more what goes on")
+    if line.startswith("  "):
         if others := OF_TABLE.fullmatch(line.strip()):
-            known = {column.name: column for column in TABLES[others[1]].columns} if others[1] in TABLES else {}
+            if others[1] not in TABLES:
+                refuse(place, number, line.strip(), f"there is no table {others[1]}")
+            known = {column.name: column for column in TABLES[others[1]].columns}
             for each in others[2].split():
-                yield known.get(each) or refuse(file.place, number, each, f"expected a column of a table {others[1]}")
-        elif line.startswith("  "):
-            yield from columns_of(deque([Line(f"{file.place}, line {number}", 2, line.strip())]), groups)
+                yield known.get(each) or refuse(place, number, each, f"expected a column of the table {others[1]}")
+        else:
+            yield from columns_of(deque([Line(f"{place}, line {number}", 2, line.strip())]), groups)
 
 
 @cache

@@ -38,12 +38,51 @@ def test_a_view_is_read_as_it_is_written():
 NAMES_LINES = "names [string]!  Names, some of\n--       them long."
 WRONG = {
     "a column that the table lacks": ("cluster group_id", "cluster groop_id", 6, "'groop_id': expected a column"),
-    "a table that there is not": ("+findings:", "+finding:", 6, "'cluster': expected a column of a table finding"),
+    "a table that there is not": ("+findings:", "+finding:", 6, "'+finding: cluster group_id': there is no table find"),
+    "a table of reads that there is not": (
+        "--     findings",
+        "--     finding",
+        3,
+        "'finding': there is no such table or",
+    ),
+    "another word for reads": ("reads: runs", "read: runs", 3, "'read: runs findings': expected `reads: TABLE`"),
+    "a sentence after reads": (
+        "--   +rank",
+        "-- +rank",
+        9,
+        "'+rank': expected `reads: TABLE`, or columns, indented by",
+    ),
+    "a column too far to the left": ("--   +rank", "--  +rank", 9, "'+rank': expected columns, indented by two spaces"),
+    "a column too far to the right": (
+        "--   +rank",
+        "--    +rank",
+        9,
+        "'+rank': expected columns, indented by two spaces",
+    ),
+    "a column twice": (
+        "cluster group_id",
+        "cluster cluster",
+        6,
+        "'cluster': expected a name that no column before has",
+    ),
+    "a column of a group twice": (
+        "names [string]!",
+        "rank string!",
+        9,
+        "'rank': expected a name that no column before",
+    ),
     "a group that there is not": ("+rank", "+ranks", 9, "no group ranks"),
     "a type that there is not": ("[string]!", "text", 7, "expected as type string, binary"),
     "a column without a sentence": (NAMES_LINES, "names [string]!", 7, "expected a name, a type and"),
     "a part that there is not": ("{total num_rows}", "{totals num_rows}", 10, "no such part; expected one of"),
     "a part with too few arguments": ("{total num_rows}", "{total}", 10, "expected 1 arguments: column"),
+    "a part in which another one was filled": (
+        "FROM runs",
+        "FROM {runs {total {total num_rows}}}\n",
+        12,
+        "no such part; expected one of",
+    ),
+    "a part whose name is in a line before": ("FROM runs", "FROM {total}\n", 12, "expected 1 arguments: column"),
     "a part with too many": ("{total num_rows}", "{largest a, b}", 10, "expected 0 arguments"),
 }
 
