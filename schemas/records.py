@@ -10,6 +10,7 @@ and a line that begins with // a comment.
 
 import json
 import re
+from functools import partial
 from typing import Any, NoReturn
 
 from schemas.fields import Array, Field, FieldType, Kind, Message, RecordType, Shape, Struct
@@ -22,11 +23,21 @@ FIELD = (
     {"name", "type", "about"},
     {"as", "versions", "nullableVersions", "tag", "default", "since", "fields"},
 )
-SHAPE = ({"validVersions", "releases", "provenance", "fields"}, {"name", "versionType", "flexibleVersions"})
+FILE = (set[str](), {"commonFields", "commonStructs", "messages", "records"})
+SHAPE = ({"validVersions", "releases", "provenance", "fields"}, {"flexibleVersions"})
+ONE_SHAPE = ({"name", *SHAPE[0]}, {"versionType", *SHAPE[1]})
 MESSAGE = ({"name", "alternatives"}, {"versionType"})
 RECORD = ({"apiKey", "name", "table", "value", "releases", "about", "key"}, {"groupType"})
 OF_GROUPS = {each.value: each for each in GroupType}
 KINDS = {kind.value: kind for kind in Kind}
+# What is no string: objects, which may be named by strings in the second, numbers, lines of a sentence, anything.
+OBJECTS = {*FILE[1], "alternatives", "fields", "key"}
+MAY_BE_NAMED = {"fields", "key"}
+NUMBERS = {"line", "apiKey", "tag"}
+SENTENCES = {"about", "releases", "provenance"}
+ANYTHING = {"default"}
+# A brace that opens an object, and strings, in which a brace is none.
+OPENING = re.compile(r'"(?:[^"\\]|\\.)*"|\{(?!\s*\})')
 VERSIONS = re.compile(r"(\d+)(?:(\+)|-(\d+))?")
 
 
@@ -45,20 +56,25 @@ class Reader:
         self.file = file
         # Each object knows its line, which JSON does not say.
         lines = (
-            "" if line.lstrip().startswith("//") else re.sub(r'\{(?=")', f'{{"line": {number}, ', line)
+            "" if line.lstrip().startswith("//") else OPENING.sub(partial(with_line, number), line)
             for number, line in enumerate(text.splitlines(), 1)
         )
         try:
             declared = json.loads("\n".join(lines))
         except json.JSONDecodeError as error:
             raise WrongDeclaration(f"{file}, line {error.lineno}: expected JSON: {error.msg}") from None
+        if not is_object(declared):
+            raise WrongDeclaration(f"{file}, line 1: expected an object with {', '.join(sorted(FILE[1]))}")
+        self.check(declared, *FILE)
         for known, keys, name in ((self.fields, FIELD, "commonFields"), (self.structs, STRUCT, "commonStructs")):
             for said in declared.get(name, ()):
                 self.check(said, *keys)
                 if known.setdefault(said.get("as", said["name"]), said) is not said:
                     self.refuse(said, "expected a name that is new, or `as` with one")
         for said in declared.get("messages", ()):
-            self.messages[said.get("name", "")] = self.message(said)
+            message = self.message(said)
+            if self.messages.setdefault(message.name, message) is not message:
+                self.refuse(said, "expected a name that no message before has")
         for said in declared.get("records", ()):
             record = self.record(said)
             if self.records.setdefault(record.number, record) is not record:
@@ -72,18 +88,24 @@ class Reader:
             self.refuse(said, f"expected {', '.join(sorted(missing))}")
         if unknown := set(said) - required - optional - {"line"}:
             self.refuse(said, f"expected no {', '.join(sorted(unknown))}")
+        for key, value in said.items():
+            if expected := expected_as(key, value):
+                self.refuse(said, f"expected as {key} {expected}, got {json.dumps(value)[:60]}")
 
     def message(self, said: Said) -> Message:
-        self.check(said, *(MESSAGE if "alternatives" in said else SHAPE))
+        self.check(said, *(MESSAGE if "alternatives" in said else ONE_SHAPE))
+        for each in said.get("alternatives", ()):
+            self.check(each, *SHAPE)
         shapes = tuple(self.shape(each) for each in said.get("alternatives", [said]))
         return Message(said["name"], shapes, self.kind(said.get("versionType", "int16"), said))
 
     def shape(self, said: Said) -> Shape:
-        self.check(said, *SHAPE)
         first, last = self.versions(said["validVersions"], said)
+        if last is None:
+            self.refuse(said, f"expected versions that end, like 3 or 1-4, got {said['validVersions']}")
         flexible = self.versions(said["flexibleVersions"], said)[0] if "flexibleVersions" in said else None
         about = sentence(said["releases"]), sentence(said["provenance"])
-        return Shape(self.fields_of(said), *about, first, first if last is None else last, flexible)
+        return Shape(self.fields_of(said), *about, first, last, flexible)
 
     def record(self, said: Said) -> RecordType:
         self.check(said, *RECORD)
@@ -93,7 +115,7 @@ class Reader:
             group_type = OF_GROUPS.get(said["groupType"]) or self.refuse(said, f"expected {', '.join(OF_GROUPS)}")
         key = tuple(self.field(each, said) for each in said["key"])
         names = said["apiKey"], said["name"], said["table"]
-        return RecordType(*names, group_type, key, value, sentence(said["about"]), said["releases"])
+        return RecordType(*names, group_type, key, value, sentence(said["about"]), sentence(said["releases"]))
 
     def fields_of(self, said: Said) -> tuple[Field, ...]:
         return tuple(self.field(each, said) for each in said["fields"])
@@ -127,7 +149,33 @@ class Reader:
         """The first, and the last if they end: of 3+, 3 or 1-4."""
         found = VERSIONS.fullmatch(text) or self.refuse(said, f"expected versions like 3+, 3 or 1-4, got {text}")
         first, is_endless, last = found.groups()
+        if last and int(last) < int(first):
+            self.refuse(said, f"expected versions from the first to the last, got {text}")
         return int(first), None if is_endless else int(last or first)
+
+
+def with_line(number: int, found: re.Match[str]) -> str:
+    return f'{{"line": {number}, ' if found[0] == "{" else found[0]
+
+
+def is_object(said: Any) -> bool:
+    """An empty one has no line."""
+    return isinstance(said, dict) and "line" in said
+
+
+def expected_as(key: str, value: Any) -> str | None:
+    """What the value of a key must be, if it is not."""
+    if key in OBJECTS:
+        named = key in MAY_BE_NAMED
+        fits = isinstance(value, list) and all(
+            isinstance(each, str) if named and not isinstance(each, dict) else is_object(each) for each in value
+        )
+        return None if fits else "a list of objects"
+    if key in NUMBERS:
+        return None if isinstance(value, int) else "a number"
+    if key in SENTENCES and isinstance(value, list):
+        return None if all(isinstance(each, str) for each in value) else "a string, or a list of strings"
+    return None if key in ANYTHING or isinstance(value, str) else "a string"
 
 
 def sentence(said: str | list[str]) -> str:

@@ -235,6 +235,36 @@ WRONG = {
     '"fields": ["group"]': ('"fields": ["groups"]', 18, "no common field groups is declared"),
     '"value": "Value"': ('"value": "Values"', 22, "no message Values is declared before"),
     '"share"': ('"shared"', 22, "expected classic, consumer, share"),
+    '"records"': ('"record"', 2, "expected no record"),
+    '"messages": [': ('"messages": ["x", ', 2, "expected as messages a list of objects, got ["),
+    '"commonFields": [': ('"commonFields": [{}, ', 2, "expected as commonFields a list of objects, got [{}"),
+    '"commonStructs": [': (
+        '"commonStructs": {"name": "x"}, "messages": [',
+        2,
+        "expected as commonStructs a list of objects, got {",
+    ),
+    '{"validVersions": "0", ': ('{\n"validVersions": 1, ', 18, "expected as validVersions a string, got 1"),
+    '{"validVersions": "0-3"': (
+        '{\n"validVersions": "3-1"',
+        14,
+        "expected versions from the first to the last, got 3-1",
+    ),
+    '"validVersions": "0-3"': ('"validVersions": "0+"', 14, "expected versions that end, like 3 or 1-4, got 0+"),
+    '"validVersions": "0", "releases"': ('"name": "x", "validVersions": "0", "releases"', 18, "expected no name"),
+    '"messages": [\n': (
+        '"messages": [\n  {"validVersions": "0", "releases": "1", "provenance": "x", "fields": []},\n',
+        13,
+        "expected name",
+    ),
+    '"KIP-0", "fields": ["group"]}\n  ]}': (
+        '"KIP-0", "fields": ["group"]}\n  ]},\n'
+        '{"name": "Value", "validVersions": "0", "releases": "1", "provenance": "x", "fields": []}',
+        20,
+        "Value: expected a name that no message before has",
+    ),
+    '"fields": ["seats"]': ('"fields": ["seats", 5]', 15, "expected as fields a list of objects, got ["),
+    '"apiKey": 7': ('"apiKey": "7"', 22, 'expected as apiKey a number, got "7"'),
+    '["The", "row."]': ('["The", 5]', 9, 'expected as about a string, or a list of strings, got ["The", 5]'),
 }
 
 
@@ -264,3 +294,16 @@ def test_a_wrong_line_says_its_file_its_number_and_what_was_expected(right: str)
         Reader().read("x.json", TEXT.replace(right, wrong, 1))
     assert str(refused.value).startswith(f"x.json, line {number}: ")
     assert expected in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", "5", '[{"messages": []}]'])
+def test_a_file_that_is_no_object_says_so(text: str) -> None:
+    with pytest.raises(WrongDeclaration, match=r"^x\.json, line 1: expected an object with commonFields, "):
+        Reader().read("x.json", text)
+
+
+def test_braces_in_strings_and_at_ends_of_lines_are_read() -> None:
+    reader = Reader()
+    reader.read("x.json", TEXT.replace("Seats.", "Seats {").replace('{"as"', '{\n"as"'))
+    (seats, _), (older,) = (shape.fields for shape in reader.messages["Value"].shapes)
+    assert (seats.about, older.about) == ("Seats {", "The group.")
