@@ -4,7 +4,8 @@ writers, checks and docs.
 A file has groups of columns that several tables have, and tables. A line is a column: name, type, `!` if it is never
 NULL, and after two spaces a sentence with the unit and when it is NULL. `[int]` is a list, `{string:int}` a map, and a
 group's name the type of a struct with its columns; fields of a `struct` are two further to the right. `+GROUP` has all
-columns of that group, or of a table. A line that is further to the right by four or more continues the one before.
+columns of that group, or of a table. A line that is further to the right by four or more continues the one before. A
+table with `key: none` is written nowhere: its rows are handed on.
 """
 
 import re
@@ -125,6 +126,7 @@ class Line(NamedTuple):
 Groups = Mapping[str, tuple[Column, ...]]
 TYPES = {kind.value.lower(): kind for kind in Type}
 COLUMN = re.compile(r"(\w+) +([\w:{}[\]]+)(!?)  +(.+)")
+NO_KEY = "none"
 TABLE = re.compile(r"(state )?table (\w+), ([a-z -]+): (.+)")
 
 
@@ -183,7 +185,8 @@ def table_of(lines: deque[Line], groups: Groups) -> Table:
     while lines and (about := re.match(r"(about|key|order): ", lines[0].text)):
         said[about[1]] = lines.popleft().text[about.end() :]
     columns = columns_of(lines, groups)
-    key = tuple(said.get("key", "").split())
+    named = said.get("key") or first.refuse("expected below it key: and columns, or key: none if it is written nowhere")
+    key = () if named == NO_KEY else tuple(named.split())
     order = tuple(said["order"].split()) if "order" in said else key
     if unknown := {*key, *order} - {column.name for column in columns}:
         first.refuse(f"expected columns of the table as key and order, got {', '.join(sorted(unknown))}")
@@ -219,14 +222,11 @@ GROUPS: dict[str, tuple[Column, ...]] = {}
 
 # By the file that declares them. Later files may use the groups of earlier ones.
 SUBJECTS: dict[str, tuple[Table, ...]] = {
-    subject: read_tables(
-        f"{subject}.tables", (get_data("schemas", f"tables/{subject}.tables") or b"").decode().splitlines(), GROUPS
-    )
+    subject: read_tables(f"{subject}.tables", text_of(f"tables/{subject}.tables").splitlines(), GROUPS)
     for subject in ("decoded", "snapshots", "history", "offsets", "replayed", "assignments", "lag", "gate", "runs")
 }
 DECLARED = {table.name: table for tables in SUBJECTS.values() for table in tables}
 
-# What has no key is written nowhere.
 TABLES: dict[str, Table] = {name: table for name, table in DECLARED.items() if table.key}
 READING_ENDS = DECLARED["reading_ends"]
 

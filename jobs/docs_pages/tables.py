@@ -48,7 +48,8 @@ WORDS = {
     "verdict": "lag verdict: whether a group reads a partition well (`group_verdicts`). Assignment verdict: whether "
     "Kafka's assignor gives the same assignment (`assignment_audit`)",
     "metric, slice": "a metric is one number about a table; a slice is a part of its rows, such as those of one group",
-    "expectation, suite": "an expectation is a condition that a metric must meet; a suite is a file of them",
+    "expectation, suite": "an expectation is a condition that a metric must meet; a suite is the expectations of one "
+    "table",
     "span, gated group": "a span is a range of messages whose data was validated before their commit (`groupscope "
     "gate --span`). A gated group has spans. A failed span can be overridden: somebody accepts its data until a time",
     "finding": "a problem that `audit` or `gate` reports. With a waiver, a finding does not count until a date",

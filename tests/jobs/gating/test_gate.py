@@ -315,7 +315,8 @@ def test_the_zip_brings_the_rules_along(tmp_path: Path) -> None:
     names = [path for folder in ("metrics", "findings", "views") for path in (ROOT / "schemas" / folder).glob("*.sql")]
     archive = tmp_path / "groupscope.zip"
     with zipfile.ZipFile(archive, "w") as opened:
-        for path in [*(ROOT / "jobs").rglob("*.py"), *(ROOT / "schemas").rglob("*.*"), *(ROOT / "udfs").rglob("*.py")]:
+        declared = (path for path in (ROOT / "schemas").rglob("*.*") if "__pycache__" not in path.parts)
+        for path in [*(ROOT / "jobs").rglob("*.py"), *declared, *(ROOT / "udfs").rglob("*.py")]:
             opened.write(path, path.relative_to(ROOT))
     program = "from pathlib import Path; from jobs.gating.run import rules; r = rules(Path('no/x.toml')); "
     program += "from jobs.gating.declarations.finding_files import finding_files; "

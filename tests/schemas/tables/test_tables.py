@@ -134,6 +134,11 @@ WRONG = {
     "table commits, ingest": ("tables commits, ingest", 6, "expected group NAME, or [state] table NAME, JOB: a row"),
     "  about: What is kept.\n": ("", 15, "expected below it about: and a sentence"),
     "key: cluster at_time\n  +": ("key: cluster of_time\n  +", 6, "expected columns of the table as key and order"),
+    "  key: cluster at_time\n  +": (
+        "  +",
+        6,
+        "expected below it key: and columns, or key: none if it is written nowhere",
+    ),
     "table kept": ("table OFTEN", 15, "expected a name that no group or table before has"),
 }
 
@@ -149,6 +154,8 @@ def test_a_file_is_read_as_its_text_says() -> None:
         ("cluster", "at_time"),
         commits.key,
     )
+    (unwritten,) = read_tables("x.tables", [*TEXT.splitlines()[:8], "  key: none", "  day int  Day."], {})
+    assert (unwritten.key, unwritten.order) == ((), ())
     assert kept == Table("kept", "a group", "What is kept.", commits.key, ("cluster",), commits.columns, "replay", True)
 
 
