@@ -19,6 +19,21 @@ def test_every_fault_fits_the_code_of_today():
         fault.plant((ROOT / fault.file).read_text())
 
 
+def test_what_changes_no_answer_is_a_line_of_the_code_of_today():
+    assert UNCHANGED
+    for each in UNCHANGED:
+        text = (ROOT / each["file"]).read_text()
+        changes = drawn.in_python(text) if each["file"].endswith(".py") else drawn.in_sql(text)
+        assert (each["old"], each["new"]) in {drawn.shown(text, change) for change in changes}, each
+
+
+@pytest.mark.parametrize("rule", ["late", "late warning", "late critical as odd_commits clock_ahead"])
+def test_changes_are_drawn_in_conditions_of_rules_and_not_in_other_comments(rule):
+    text = f"-- age < 2: AND 5.\n-- rule {rule}: age < 3\n-- limit age warning: 4\nSELECT 1\n"
+    changes = [(text[change.start : change.end], change.new) for change in drawn.in_sql(text)]
+    assert changes == [("<", "<="), ("3", "4"), ("1", "2")]
+
+
 def test_faults_have_different_names_and_each_area_has_some():
     assert len({fault.name for fault in FAULTS}) == len(FAULTS)
     assert {fault.area for fault in FAULTS} == AREAS.keys()
