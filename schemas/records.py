@@ -183,7 +183,9 @@ def sentence(said: str | list[str]) -> str:
 
 
 READER = Reader()
-for family in ("offsets", "classic", "consumer", "share", "streams", "payloads"):
+# Later files may use what earlier ones declare.
+FAMILIES = ("offsets", "classic", "consumer", "share", "streams", "payloads")
+for family in FAMILIES:
     READER.read(f"{family}.json", text_of(f"records/{family}.json"))
 
 # Every record type that can be in the topic, by the number that opens its key.

@@ -2,9 +2,11 @@
 
 import pytest
 
+from schemas.records import FAMILIES
 from schemas.sql_files import declared, filled, part, shipped, sql_file
-from schemas.tables import TABLES, Column, ListOf, Type, WrongDeclaration
+from schemas.tables import SUBJECTS, TABLES, Column, ListOf, Type, WrongDeclaration
 from schemas.views import NAMES, VIEWS, view_of
+from tests.runs.ingested import ROOT
 
 TEXT = """\
 -- Rows of a test: one for each
@@ -101,8 +103,14 @@ def test_a_view_says_what_its_rows_and_columns_are(text):
         view_of("x", text, "x.sql")
 
 
-def test_every_file_of_a_view_is_a_view():
-    assert sorted(VIEWS) == [name for name, _, _ in shipped("views")] and tuple(VIEWS) == NAMES
+@pytest.mark.parametrize(
+    ("folder", "ending", "names"),
+    [("views", ".sql", NAMES), ("tables", ".tables", tuple(SUBJECTS)), ("records", ".json", FAMILIES)],
+)
+def test_every_file_of_a_folder_is_read(folder, ending, names):
+    """Files are named in an order, so a new one may be forgotten."""
+    files = [path.name for path in (ROOT / "schemas" / folder).iterdir() if path.name != "__pycache__"]
+    assert sorted(files) == sorted(f"{name}{ending}" for name in names)
 
 
 @pytest.mark.parametrize(
