@@ -224,7 +224,10 @@ class Group:
     @cached_property
     def known(self) -> NDArray[np.bool_]:
         """Topics that somebody subscribes to and the metadata knows."""
-        return np.asarray(self.takes.any(axis=0), dtype=np.bool_)
+        is_subscribed = np.zeros(len(self.topics), np.bool_)
+        for listed in self.topics_of_class:
+            is_subscribed[listed] = True
+        return is_subscribed & (self.counts > 0)
 
     @property
     def known_by_name(self) -> list[int]:

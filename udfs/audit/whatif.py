@@ -77,9 +77,8 @@ class WhatIf:
 def what_ifs(groups: Sequence[Latest], facts: Facts) -> list[WhatIf]:
     """By group, then by choice of assignor."""
     rows: list[WhatIf] = []
-    for latest in groups:
-        # A large group is many tuples.
-        with uncollected():
+    with uncollected():
+        for latest in groups:
             question = Question(at_present(latest, facts), facts)
             rows += [row(question, choice) for choice in CHOICES[latest.group_type]]
     return rows
