@@ -224,10 +224,7 @@ class Group:
     @cached_property
     def known(self) -> NDArray[np.bool_]:
         """Topics that somebody subscribes to and the metadata knows."""
-        is_subscribed = np.zeros(len(self.topics), np.bool_)
-        for listed in self.topics_of_class:
-            is_subscribed[listed] = True
-        return is_subscribed & (self.counts > 0)
+        return are_listed(self.topics_of_class, len(self.topics)) & (self.counts > 0)
 
     @property
     def known_by_name(self) -> list[int]:
@@ -263,6 +260,14 @@ class Group:
         codes = self.topic_codes
         walk = walked([codes[topic] for topic in topics], lambda at: utf_16(self.topics[topics[at]]))
         return [topics[at] for at in walk]
+
+
+def are_listed(topics_of_class: Sequence[Codes], num_topics: int) -> NDArray[np.bool_]:
+    """For each topic, whether some class of members subscribes to it."""
+    flags = np.zeros(num_topics, np.bool_)
+    for listed in topics_of_class:
+        flags[listed] = True
+    return flags
 
 
 def group_of(spec: Spec) -> Group:

@@ -113,7 +113,7 @@ def deal(free: list[Partition], board: Board) -> None:
             elif now == load:
                 break
             else:
-                # Loads only grow meanwhile: an entry that is out of date goes back to its place.
+                # While this loop deals, loads only grow: an old entry of the heap gets its new place.
                 heapq.heapreplace(heap, (now, rank, place))
         else:
             raise AssignorFailed("some partitions are left unassigned")

@@ -6,12 +6,13 @@ move, and how many would stop during the change.
 """
 
 import struct
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
+
+import numpy as np
 
 from schemas.words.assignments import PartitionCountsSource
 from schemas.words.history import Confidence
@@ -19,6 +20,7 @@ from schemas.words.records import GroupType
 from udfs.assignors.answers import ASSIGNORS, member_lists
 from udfs.assignors.groups import Answer, AssignorFailed, Group, Rows, each_once, group_of
 from udfs.assignors.questions import LEADERS, MOST_PARTITIONS, GroupProtocol, Member, Owned, Spec, Topic, stand_in_id
+from udfs.audit.checks.assignments import largest_difference
 from udfs.audit.checks.facts import Facts
 from udfs.audit.checks.results import Latest
 from udfs.audit.whatif_changes import costs
@@ -285,11 +287,8 @@ class Question:
         *_, (group, rows) = self.rounds(choice)
         if isinstance(rows, AssignorFailed):
             return f"Kafka's assignor would end with an exception: {rows}"
-        sizes = Counter(rows.members.tolist())
-        by_class: dict[int, list[int]] = {}
-        for place, number in enumerate(self.classes):
-            by_class.setdefault(number, []).append(sizes[place])
-        return WhatIfAnswer(group, rows, max(max(each) - min(each) for each in by_class.values()))
+        sizes = np.bincount(rows.members, minlength=len(self.members)).tolist()
+        return WhatIfAnswer(group, rows, largest_difference(self.classes, sizes))
 
 
 def known_id(name: str, facts: Facts) -> str | None:

@@ -109,7 +109,7 @@ class Codec:
     def optional(self, kinds: Sequence[Any]) -> Form:
         form, *others = {self.form(each) for each in kinds if each is not NoneType}
         if others:
-            raise TypeError(f"{kinds}: cannot be told apart when they are read")
+            raise TypeError(f"{kinds}: their stored forms do not say which of them it is")
         return Form(*(None if way is None else unless_none(way) for way in form))
 
     def fields_form(self, kind: Any, names: Sequence[str]) -> Form:

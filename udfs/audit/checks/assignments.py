@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from schemas.words.assignments import CheckName
-from udfs.assignors.groups import NOBODY, Codes, Numbers, Rows
+from udfs.assignors.groups import NOBODY, Codes, Numbers, Rows, are_listed
 from udfs.audit.checks.facts import UNKNOWN, Flags, GroupRule
 
 MOST_NAMED = 3
@@ -47,10 +47,7 @@ class RecordedAssignment:
     @cached_property
     def is_subscribed(self) -> Flags:
         """Topics that some member subscribes to."""
-        is_subscribed = np.zeros(len(self.topics), np.bool_)
-        for listed in self.topics_of_class:
-            is_subscribed[listed] = True
-        return is_subscribed
+        return are_listed(self.topics_of_class, len(self.topics))
 
     @cached_property
     def are_counts_known(self) -> bool:
@@ -168,14 +165,9 @@ class RecordedAssignment:
     @property
     def imbalance(self) -> int:
         """Largest difference in numbers of partitions among members with equal subscriptions."""
-        if not len(self.sizes):
-            return 0
-        if len(self.topics_of_class) == 1:
+        if len(self.topics_of_class) == 1 and len(self.sizes):
             return int(self.sizes.max() - self.sizes.min())
-        by_class: dict[int, list[int]] = {}
-        for number, size in zip(self.class_of_member.tolist(), self.sizes.tolist(), strict=True):
-            by_class.setdefault(number, []).append(size)
-        return max(max(sizes) - min(sizes) for sizes in by_class.values())
+        return largest_difference(self.class_of_member.tolist(), self.sizes.tolist())
 
     def is_level(self, num_withheld: int = 0) -> bool:
         """Whether members' sizes differ by one or less, or will once the withheld partitions are assigned: if all
@@ -223,6 +215,14 @@ class RecordedAssignment:
         topics = self.topics_of(places)
         partitions = places - self.starts[topics]
         return [(self.topics[topic], each) for topic, each in zip(topics.tolist(), partitions.tolist(), strict=True)]
+
+
+def largest_difference(classes: Sequence[int], sizes: Sequence[int]) -> int:
+    """Among members of one class; 0 without members."""
+    by_class: dict[int, list[int]] = {}
+    for number, size in zip(classes, sizes, strict=True):
+        by_class.setdefault(number, []).append(size)
+    return max((max(each) - min(each) for each in by_class.values()), default=0)
 
 
 def owners_of(rows: Iterable[tuple[int, int, int]]) -> dict[tuple[int, int], set[int]]:

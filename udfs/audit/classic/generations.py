@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from schemas.words.client_libraries import ClientLibrary
-from udfs.assignors.groups import ABSENT, NOBODY, Codes, Numbers, Rows
+from udfs.assignors.groups import ABSENT, NOBODY, Codes, Numbers, Rows, are_listed
 from udfs.audit.checks.assignments import RecordedAssignment
 from udfs.audit.checks.facts import Flags
 from udfs.audit.checks.results import GONE, are_equal
@@ -126,10 +126,7 @@ class Generation:
     @cached_property
     def is_subscribed(self) -> Flags:
         """Topics that some member subscribes to."""
-        is_subscribed = np.zeros(len(self.topics), np.bool_)
-        for listed in self.topics_of_class:
-            is_subscribed[listed] = True
-        return is_subscribed
+        return are_listed(self.topics_of_class, len(self.topics))
 
     def recorded_assignment(self, counts: Numbers) -> RecordedAssignment:
         return RecordedAssignment(self.members, self.topics, counts, *self.subscriptions, self.assigned)

@@ -53,7 +53,7 @@ class GenerationResult(Result):
     before: Before | None
     counts: Counts | None
     closest: TriedVariant | None = None
-    # Where the leader's input was stale: what the same rules give for the confirmed one, if that can be told.
+    # Where snapshots contradict the leader's input: what the same rules give for the confirmed input; None: not known.
     expected: TriedVariant | None = None
     # The record matches if the leader knew fewer partitions than there were.
     is_old_view: bool = False

@@ -24,8 +24,9 @@ from udfs.topics.partition_codes import TopicCodes
 MOST_INFERRED = 200_000
 # For a topic that the metadata lacks.
 ABSENT = 0
-# Limits: combinations of options and pairings of names and ids that are tried without a hash, and what is tried to
-# find the hash. With a hash, this many partitions beyond the highest assigned one are tried.
+# Limits: combinations of options and pairings of names and ids that are tried without a hash; names that are tried to
+# find these pairings, and combinations to find a hash. With a hash, this many partitions beyond the highest assigned
+# one are tried.
 MOST_TRIED = 6
 MOST_PAIRINGS = 6
 MOST_HASHED = 4096

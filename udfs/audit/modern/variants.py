@@ -23,7 +23,7 @@ LAST_4_0: Release = (4, 0, NEWEST_PATCH)
 # The first release that hashed topics.
 HASHES_SINCE: Release = (4, 1, 0)
 
-# By assignor: releases that stand for all with the same answers, newest first, and their names.
+# By assignor: one release of all that give the same answers, newest first, and the name for all of them.
 Lines = Sequence[tuple[Release, str]]
 LINES: Final[Mapping[str, Lines]] = {
     "uniform": ((NEWEST_RELEASE, "4.0.1 and later"), (BEFORE_4_0_1, "before 4.0.1")),
