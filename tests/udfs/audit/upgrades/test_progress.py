@@ -345,6 +345,13 @@ who comes later is not who changed
     0+d -n2 ~c e9
     0+d -n -c e- range(9) c=t0
     > forth done=n
+who changed are the first that come to a group that all had left, however late
+    {UPGRADED}
+    2000 -a -b -n e7
+    0+d +n2 e8
+    0+2d ~c e9
+    0+3d -n2 -c e- range(9) c=t0
+    > forth done=n2
 nobody is awaited who left before a conversion
     0 range a=t0 b=t1
     1000 range a=t0+t1
