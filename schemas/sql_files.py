@@ -20,15 +20,13 @@ from typing import NoReturn
 
 from schemas.records import REGISTRY
 from schemas.tables import Line
-from schemas.words.client_libraries import DIFFERENCES
 from schemas.words.enumerations import value_rows
+from schemas.words.gate import TOOL_GROUPS
 from schemas.words.history import TIMED_OUT
 from schemas.words.lag import WORST_FIRST
 from schemas.words.records import INTERNAL_TOPICS, UNKNOWN_REASONS
-from schemas.words.tool_groups import TOOL_GROUPS
 
 PARTS = "parts"
-QUOTE = "'"
 NO_OTHERS: Mapping[str, str] = MappingProxyType({})
 USE = re.compile(r"\{(\w+)(?: ([^{}]+))?\}")
 # Ends lines of parts while others are filled in, so that the lines of a text are those of its file.
@@ -177,12 +175,14 @@ def quoted(values: Iterable[str]) -> str:
     return ", ".join(f"'{value}'" for value in values)
 
 
-def library_differences() -> str:
-    """Rows: how assignors of other libraries differ from Kafka's of the same name."""
-    return " UNION ALL\n  ".join(
-        f"SELECT '{library}' AS library, '{assignor}' AS assignor, '{what.replace(QUOTE, QUOTE * 2)}' AS difference"
-        for (library, assignor), what in DIFFERENCES.items()
-    )
+def is_of_a_tool(column: str) -> Iterator[str]:
+    """Conditions, one of which is true for a group that a tool makes for itself: as `[gate] tool_groups` says it, in
+    words that every engine reads alike."""
+    for begins, what_follows in TOOL_GROUPS.items():
+        condition = f"substring({column}, 1, {len(begins)}) = '{begins}'"
+        rest = f"substring({column}, {len(begins) + 1})"
+        digits = f" AND length({rest}) > 0 AND length(translate({rest}, '0123456789', '')) = 0"
+        yield f"({condition}{digits})" if what_follows == "[0-9]+" else condition
 
 
 # Parts that are made of words.
@@ -193,6 +193,5 @@ WORDS: Mapping[str, Callable[[], str]] = {
     "worst_first": lambda: " ".join(f"WHEN '{each.value}' THEN {place}" for place, each in enumerate(WORST_FIRST, 1)),
     "type_names": lambda: " ".join(f"WHEN {number} THEN '{record.name}'" for number, record in REGISTRY.items()),
     "enumerated_values": value_rows,
-    "library_differences": library_differences,
-    "is_of_a_tool": lambda: "\n      OR ".join(each.condition("states.group_id") for each in TOOL_GROUPS),
+    "is_of_a_tool": lambda: "\n      OR ".join(is_of_a_tool("states.group_id")),
 }

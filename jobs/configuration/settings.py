@@ -23,7 +23,7 @@ from jobs.configuration.value_checks import (
     one_of,
 )
 from jobs.storage.options import ANSWER_SECONDS, RETRY_SECONDS, StorageOptions, storage_options
-from schemas.words.tool_groups import TOOL_GROUPS
+from schemas.words.gate import TOOL_GROUPS
 
 # The default and the maximum of the broker's group.max.size.
 MOST_MEMBERS = 2**31 - 1
@@ -288,7 +288,7 @@ class Gate:
         number_from(0, MOST_OFTEN),
     )
     tool_groups: tuple[str, ...] = setting(
-        tuple(each.pattern for each in TOOL_GROUPS),
+        tuple(begins + what_follows for begins, what_follows in TOOL_GROUPS.items()),
         "a list of regular expressions",
         "Ids of groups that tools use for themselves. An expression must match the whole id (unlike in --group). "
         "Findings about these groups are left out; the run prints how many findings these are.",

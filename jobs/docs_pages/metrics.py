@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jobs.docs_pages.page_file import write_or_check
 from jobs.gating.declarations.metric_files import FAILING, Metrics, our_metrics
-from schemas.exported_metrics import METRICS as EXPORTED_METRICS
+from schemas.words.gate import ExportedMetric
 
 PAGE = Path("docs/metrics.md")
 
@@ -41,8 +41,9 @@ def page() -> str:
 
 def exported_lines() -> Iterator[str]:
     yield from ("## For Prometheus", "", EXPORTED, "", "| metric | what it is | labels |", "|---|---|---|")
-    for metric in EXPORTED_METRICS:
-        yield f"| `{metric.name}` | {metric.help} | {', '.join(f'`{name}`' for name in ('cluster', *metric.labels))} |"
+    for metric in ExportedMetric:
+        labels = ", ".join(f"`{name}`" for name in ("cluster", *metric.labels))
+        yield f"| `{metric.value}` | {metric.meaning} | {labels} |"
 
 
 def table_lines(metrics: Metrics) -> Iterator[str]:

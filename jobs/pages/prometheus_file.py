@@ -14,13 +14,12 @@ from jobs.configuration.settings import Settings
 from jobs.output.flag_files import unwritable
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.warehouse import Warehouse
-from schemas import exported_metrics as exported
-from schemas.exported_metrics import METRICS, ExportedMetric
+from schemas.words.gate import ExportedMetric
 from schemas.words.lag import WORST_FIRST
 
 PROMETHEUS = "--prometheus"
 Row = Mapping[str, Any]
-Samples = dict[str, list[tuple[tuple[str, ...], float]]]
+Samples = dict[ExportedMetric, list[tuple[tuple[str, ...], float]]]
 # Worst first: by verdict, then by lag.
 RANKS: Mapping[str, int] = {verdict: place for place, verdict in enumerate(WORST_FIRST)}
 VERDICT_COLUMNS = (
@@ -62,10 +61,10 @@ def group_verdicts_at(warehouse: Warehouse, cluster: str, as_of: datetime) -> li
 
 def lines(audited: AuditSummary, most_groups: int) -> Iterator[str]:
     by_metric = samples(audited, most_groups)
-    for metric in METRICS:
-        yield f"# HELP {metric.name} {metric.help}\n# TYPE {metric.name} gauge\n"
-        for values, number in by_metric.get(metric.name, ()):
-            yield f"{metric.name}{{{labels(metric, audited.cluster, values)}}} {number:.15g}\n"
+    for metric in ExportedMetric:
+        yield f"# HELP {metric} {metric.meaning}\n# TYPE {metric} gauge\n"
+        for values, number in by_metric.get(metric, ()):
+            yield f"{metric}{{{labels(metric, audited.cluster, values)}}} {number:.15g}\n"
 
 
 def samples(audited: AuditSummary, most_groups: int) -> Samples:
@@ -77,16 +76,16 @@ def samples(audited: AuditSummary, most_groups: int) -> Samples:
     )
     waived = sum(row["waived_until_time"] is not None for row in audited.findings)
     by_metric: Samples = {
-        exported.EXIT_CODE.name: [((), audited.exit_code)],
-        exported.RUN_FINISHED.name: [((), audited.finished_ms / 1000)],
-        exported.RUN_SECONDS.name: [((), (audited.finished_ms - audited.started_ms) / 1000)],
-        exported.FINDINGS.name: [(key, number) for key, number in sorted(counted.items())],
-        exported.WAIVED.name: [((), waived)],
-        exported.GROUPS_LEFT_OUT.name: [((), max(len(ordered) - most_groups, 0))],
+        ExportedMetric.EXIT_CODE: [((), audited.exit_code)],
+        ExportedMetric.RUN_FINISHED: [((), audited.finished_ms / 1000)],
+        ExportedMetric.RUN_SECONDS: [((), (audited.finished_ms - audited.started_ms) / 1000)],
+        ExportedMetric.FINDINGS: [(key, number) for key, number in sorted(counted.items())],
+        ExportedMetric.WAIVED: [((), waived)],
+        ExportedMetric.GROUPS_LEFT_OUT: [((), max(len(ordered) - most_groups, 0))],
         **of_groups(ordered[:most_groups]),
     }
     if audited.newest_ms is not None:
-        by_metric[exported.SOURCE_AGE.name] = [((), (audited.started_ms - audited.newest_ms) / 1000)]
+        by_metric[ExportedMetric.SOURCE_AGE] = [((), (audited.started_ms - audited.newest_ms) / 1000)]
     return by_metric
 
 
@@ -96,13 +95,13 @@ def badness(row: Row) -> tuple[int, int, str]:
 
 def of_groups(rows: Sequence[Row]) -> Samples:
     """Group ids are labels, which must not be without bound: these are the worst ones."""
-    known = [(exported.GROUP_LAG, "lag_floor", 1), (exported.GROUP_TIME_LAG, "time_lag_ms", 1000)]
+    known = [(ExportedMetric.GROUP_LAG, "lag_floor", 1), (ExportedMetric.GROUP_TIME_LAG, "time_lag_ms", 1000)]
     lags: Samples = {
-        metric.name: [((row["group_id"],), row[column] / unit) for row in rows if row[column] is not None]
+        metric: [((row["group_id"],), row[column] / unit) for row in rows if row[column] is not None]
         for metric, column, unit in known
     }
-    verdicts = [(exported.GROUP_VERDICT, "own_verdict"), (exported.BURROW_VERDICT, "burrow_verdict")]
-    return lags | {metric.name: [((row["group_id"], row[column]), 1.0) for row in rows] for metric, column in verdicts}
+    verdicts = [(ExportedMetric.GROUP_VERDICT, "own_verdict"), (ExportedMetric.BURROW_VERDICT, "burrow_verdict")]
+    return lags | {metric: [((row["group_id"], row[column]), 1.0) for row in rows] for metric, column in verdicts}
 
 
 def labels(metric: ExportedMetric, cluster: str, values: Sequence[str]) -> str:

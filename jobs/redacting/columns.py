@@ -3,13 +3,12 @@
 Every text is a name, also in columns of later releases, until it is listed here. Bytes are always left out.
 """
 
-from enum import Enum, StrEnum
+from enum import Enum
 from functools import cache
 
 from schemas.tables import TABLES
 from schemas.views import VIEWS
-from schemas.words import assignments, gate, history, lag, records
-from schemas.words.meanings import Meant
+from schemas.words.enumerations import enumerations
 from udfs.assignors.answers import ASSIGNORS
 
 
@@ -79,14 +78,8 @@ def is_in_sentences(path: str) -> bool:
 def known_words() -> frozenset[str]:
     """Every enumerated value, every table and view (suites have their names), and what Kafka's own clients write as
     protocols and assignors."""
-    modules = (assignments, gate, history, lag, records)
-    enumerations = [each for module in modules for each in vars(module).values() if is_enumeration(each)]
-    ours = {str(value) for each in enumerations for value in each}
+    ours = {value.value for each in enumerations() for value in each}
     return frozenset(ours | set(TABLES) | set(VIEWS) | {name for _, name in ASSIGNORS} | OF_KAFKA)
-
-
-def is_enumeration(value: object) -> bool:
-    return isinstance(value, type) and issubclass(value, StrEnum) and value is not Meant
 
 
 OF_KAFKA = frozenset({

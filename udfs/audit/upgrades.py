@@ -8,8 +8,7 @@ from functools import partial
 import pyarrow as pa
 
 from schemas.payloads import CONNECT, CONSUMER, SCHEMA_REGISTRY, STREAM_PROTOCOL
-from schemas.words.assignments import BlockerKind, Migration, MigrationPhase, Readiness
-from schemas.words.client_libraries import WITHOUT_CONSUMER_PROTOCOL
+from schemas.words.assignments import WITHOUT_CONSUMER_PROTOCOL, BlockerKind, Migration, MigrationPhase, Readiness
 from schemas.words.history import Confidence
 from schemas.words.records import GroupType
 from udfs.assignors.questions import LEADERS

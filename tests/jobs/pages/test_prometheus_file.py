@@ -9,8 +9,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from jobs.configuration.settings import Gate, Settings
 from jobs.output.failure import Failure
 from jobs.pages.prometheus_file import AuditSummary, write_prometheus_file
-from schemas.exported_metrics import METRICS
 from schemas.words.exit_codes import ExitCode
+from schemas.words.gate import ExportedMetric
 
 HOSTILE = 'a"b\\c\nd{}é 💥'
 
@@ -65,7 +65,7 @@ def written(path: Path, audited: AuditSummary = AUDITED, most: int = 1_000) -> d
 
 def test_prometheus_reads_what_the_audit_saw(tmp_path: Path) -> None:
     result = written(tmp_path / "groupscope.prom")
-    assert list(result) == [metric.name for metric in METRICS]
+    assert list(result) == [*ExportedMetric]
     assert result["groupscope_run_exit_code"] == {(): 20}
     assert result["groupscope_run_seconds"] == {(): 2.5}
     assert result["groupscope_run_finished_timestamp_seconds"] == {(): 1_002.5}

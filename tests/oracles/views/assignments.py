@@ -1,11 +1,17 @@
 """What v_assignment_audit should give, in plain Python."""
 
-from schemas.words.client_libraries import DIFFERENCES
+import re
+
+from schemas.sql_files import part
 from tests.oracles.views.rebalances import Row, Rows, cluster_times, descending, is_complete, ranked, same
 
 WORST_FIRST = (
     "drift", "stale_input", "not_recomputable", "same_members_other_order", "same_unconfirmed", "carried_over", "same",
 )  # fmt: skip
+DIFFERENCES = {
+    (library, assignor): difference.replace("''", "'")
+    for library, assignor, difference in re.findall(r"\('(.+)', '(.+)',\s+'(.+)'\)", part("library_differences"))
+}
 SIZES = ("num_different", "num_owned_twice", "num_unowned", "moves_too_many")
 
 
@@ -32,7 +38,7 @@ def library_of_leader(rows: Rows, row: Row) -> Row:
             was_there = since <= row["assignment_offset"] and (until is None or row["assignment_offset"] < until)
             if same(stay, row, *place) and stay["member_id"] == done["leader_after"] and was_there:
                 library, confidence = stay["client_library"], stay["client_library_confidence"]
-    difference = DIFFERENCES.get((library, row["assignor"]))  # type: ignore[arg-type]
+    difference = DIFFERENCES.get((library, row["assignor"]))
     return {
         "leader_library": library,
         "leader_library_confidence": confidence,

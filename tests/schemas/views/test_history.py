@@ -13,10 +13,9 @@ from jobs.answers.events import timeline
 from schemas.tables import TABLES
 from schemas.views import VIEWS
 from schemas.words import enumerations
-from schemas.words.assignments import Verdict
-from schemas.words.client_libraries import ClientLibrary
+from schemas.words.assignments import ClientLibrary, Verdict
+from schemas.words.gate import ExportedMetric
 from schemas.words.history import RebalanceTrigger, StormKind
-from schemas.words.meanings import Meant
 from tests.make.tables import NOW, filled
 from tests.oracles.views.rebalances import Rows
 from tests.oracles.views.views import SLOW
@@ -179,8 +178,8 @@ def test_every_word_of_the_history_is_in_dim_enum_with_its_meaning() -> None:
         columns = known[row["table_name"]]
         # Words of a list's structs are named by the column and the field.
         assert row["column_name"].split(".")[0] in columns
-    used = {enumeration for enumeration, _ in enumerations.USES}
-    assert {each for each in Meant.__subclasses__() if list(each)} == used
+    assert {*enumerations.Meant.__subclasses__()} == {*enumerations.enumerations()}
+    assert [each for each in enumerations.enumerations() if not each.places] == [ExportedMetric]
     states = {row["value"]: row["proposal_state"] for row in rows if row["proposal_state"]}
     # As the proposal names them (Initialize is never written).
     assert states == {

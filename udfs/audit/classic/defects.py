@@ -13,8 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from schemas.words.assignments import AuditReason, Verdict
-from schemas.words.client_libraries import ClientLibrary
+from schemas.words.assignments import AuditReason, ClientLibrary, Verdict
 from udfs.assignors.answers import FIRST_CLIENTS
 from udfs.assignors.groups import ABSENT, Rows
 from udfs.assignors.questions import NEWEST_RELEASE, Release

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from schemas.words.client_libraries import ClientLibrary
+from schemas.words.assignments import ClientLibrary
 from udfs.assignors.groups import ABSENT, NOBODY, Codes, Numbers, Rows, are_listed
 from udfs.audit.checks.assignments import RecordedAssignment
 from udfs.audit.checks.facts import Flags

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from schemas.payloads import CONNECT, CONSUMER
-from schemas.words.client_libraries import ClientLibrary
+from schemas.words.assignments import ClientLibrary
 from schemas.words.history import Confidence
 from udfs.groups.readers.classic_columns import ClassicColumns
 from udfs.groups.readers.record_columns import flags
