@@ -29,7 +29,7 @@ from jobs.replaying.task.warehouse_state import WRITTEN as HISTORIES
 from jobs.replaying.task.warehouse_state import KnownHistory, decoded_files, is_of_run
 from jobs.warehouses.delta_tables import Change
 from jobs.warehouses.warehouse import Warehouse
-from udfs.audit.topic_names import CommittedPartitions, TargetNames
+from udfs.audit.modern.topic_names import CommittedPartitions, TargetNames
 from udfs.topics.names import Sighting
 
 

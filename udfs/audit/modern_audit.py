@@ -18,8 +18,8 @@ from udfs.audit.modern.defects import TARGET_DEFECTS, defect_of_target, with_upg
 from udfs.audit.modern.group import COMPLETIONS, ModernGroup, Newest, follow
 from udfs.audit.modern.questions import Unanswerable, latest_of_group, member_inputs
 from udfs.audit.modern.targets import Answer, TargetResult, answer_of, verdict_of
-from udfs.audit.modern.topics import MOST_INFERRED, seen_of
-from udfs.audit.topic_names import Reign, TargetNames
+from udfs.audit.modern.topic_names import Reign, TargetNames
+from udfs.audit.modern.topics import MOST_INFERRED, names_shown
 from udfs.groups.modern.record_handlers import on_target_epoch
 from udfs.groups.readers.classic_columns import TYPE as CLASSIC_TYPE
 from udfs.groups.readers.classic_columns import ClassicColumns
@@ -224,23 +224,13 @@ class TargetEvidence(ModernAudit):
         self.end(group_id, record)
         abouts, metadata_hash = group.members_of(epoch)
         try:
-            seen = seen_of(group, member_inputs(group, abouts), self.codes, record.time)
+            shown = names_shown(group, member_inputs(group, abouts), metadata_hash, record.time, self.codes)
         except Unanswerable:
             return None
-        if seen.possible and max(seen.counts.values()) <= MOST_INFERRED:
-            possible = tuple((topic_id, tuple(sorted(names))) for topic_id, names in sorted(seen.possible.items()))
+        if shown.possible and max(shown.counts.values()) <= MOST_INFERRED:
             # Members of share groups are given no topics whose share state is not set up yet.
-            is_all = record.time is not None and group.group_type == GroupType.CONSUMER
+            is_all = group.group_type == GroupType.CONSUMER
+            reign = Reign(record.time) if is_all and record.time is not None else None
             self.in_force[group_id] = len(self.target_names)
-            self.target_names.append(
-                TargetNames(
-                    names=tuple(sorted(seen.names)),
-                    counts=tuple(sorted(seen.counts.items())),
-                    possible=possible,
-                    metadata_hash=metadata_hash,
-                    is_whole=group.missing_now is None,
-                    time=record.time,
-                    reign=Reign(record.time) if is_all and record.time is not None else None,
-                )
-            )
+            self.target_names.append(replace(shown, counts=dict(sorted(shown.counts.items())), reign=reign))
         return None

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from jobs.replaying.log.opened import Opened
 from jobs.replaying.log.row_groups import LogFile
-from udfs.audit.topic_names import CommittedPartitions, committed_partitions
+from udfs.audit.modern.topic_names import CommittedPartitions, committed_partitions
 
 KEYS = ["topic", "partition"]
 COLUMNS = ["cluster", *KEYS, "topic_id", "is_tombstone", "record_time"]

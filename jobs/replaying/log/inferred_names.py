@@ -1,5 +1,5 @@
 """Infers topic names that no record and no snapshot contains, from what groups were assigned (see
-udfs.audit.topic_names).
+udfs.audit.modern.topic_names).
 
 The proof of a name may be in any offsets partition. So if an id has no name, all partitions are read, including records
 of earlier runs.
@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.replaying.log.partition import GROUP_TABLES, PartitionLog
+from udfs.audit.modern.topic_names import ReadCommitted, TargetNames, names_by_id
 from udfs.audit.modern_audit import TargetEvidence
-from udfs.audit.topic_names import ReadCommitted, TargetNames, names_by_id
 from udfs.topics.names import Sighting
 
 TARGETS, TOPIC_IDS = "target_assignment_members", ("topic_partitions", "topic_id")
@@ -68,7 +68,7 @@ def of_groups(rows: pa.Table, wanted: pa.Array) -> pa.Table:
 def infer_names(computed: list[TargetNames], known: Mapping[str, str], read: ReadCommitted) -> list[Sighting]:
     sightings: list[Sighting] = []
     for topic_id, each in sorted(names_by_id(computed, known, read).items()):
-        times = [of.time for of in computed if of.time is not None and topic_id in dict(of.counts)]
+        times = [of.time for of in computed if of.time is not None and topic_id in of.counts]
         first, last = (min(times), max(times)) if times else (None, None)
         sightings.append(
             Sighting(

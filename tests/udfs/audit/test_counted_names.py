@@ -10,9 +10,8 @@ import pytest
 
 from schemas.words.history import Confidence, TopicSource
 from tests.builders.groups.target_log import TargetLog, about, completed, dead, epoch, target, topic_id
-from udfs.audit.modern_audit import TargetEvidence
-from udfs.audit.topic_names import (
-    MOST_TRIED,
+from udfs.audit.modern.topic_names import (
+    MOST_COUNTED,
     CommittedPartitions,
     InferredName,
     Reign,
@@ -20,6 +19,7 @@ from udfs.audit.topic_names import (
     committed_partitions,
     names_by_id,
 )
+from udfs.audit.modern_audit import TargetEvidence
 
 SECOND = 1_000_000
 # Long after the targets of these tests.
@@ -210,15 +210,14 @@ def test_names_are_those_that_all_pairings_of_a_slow_search_have(rng: np.random.
 
 
 def target_names(counts: dict[str, int], possible: dict[str, Sequence[str]]) -> TargetNames:
-    listed = tuple((each, tuple(some)) for each, some in possible.items())
-    return TargetNames(tuple({*chain(*possible.values())}), tuple(counts.items()), listed, None, True, 0, Reign(0))
+    return TargetNames(tuple({*chain(*possible.values())}), counts, possible, None, True, 0, Reign(0))
 
 
 def test_the_work_for_one_target_is_bounded() -> None:
     ids, words = [f"i{each}" for each in range(12)], tuple(f"n{each}" for each in range(12))
     # Only the last one has a single name, and all the others have too many pairings to say anything.
     possible = dict.fromkeys(ids, words) | {ids[-1]: ("gone",)}
-    assert MOST_TRIED < 12**5
+    assert MOST_COUNTED < 12**5
     result = names([target_names(dict.fromkeys(ids, 1), possible)], whole_topics(**dict.fromkeys(words, 1)))
     assert result == {ids[-1]: "gone"}
 

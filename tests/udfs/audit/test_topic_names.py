@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import permutations
 from random import Random
+from time import process_time
 
 import pytest
 
@@ -11,8 +12,8 @@ from schemas.words.history import Confidence, TopicSource
 from tests.builders.groups.target_log import TargetLog, about, audit_once, completed, epoch, target, topic_id
 from udfs.assignors.questions import Topic
 from udfs.audit.checks.facts import Facts
+from udfs.audit.modern.topic_names import MOST_BEYOND, HashSearch, InferredName, TargetNames, by_hash, names_by_id
 from udfs.audit.modern_audit import TargetEvidence
-from udfs.audit.topic_names import MOST_BEYOND, HashSearch, InferredName, TargetNames, by_hash, names_by_id
 from udfs.topics.metadata_hash import group_hash
 
 
@@ -23,11 +24,9 @@ def computed(
     reported = [
         Topic(name, count, topic_id(name), (("r",),) * count if racks else None) for name, count in counts.items()
     ]
-    ids = sorted((topic_id(name), count) for name, count in counts.items())
-    return TargetNames(
-        tuple(sorted(names)), tuple(ids), tuple((each, tuple(sorted(names))) for each, _ in ids),
-        group_hash(reported) if has_hash else None, is_whole, 7,
-    )  # fmt: skip
+    ids = dict(sorted((topic_id(name), count) for name, count in counts.items()))
+    possible = dict.fromkeys(ids, sorted(names))
+    return TargetNames(tuple(sorted(names)), ids, possible, group_hash(reported) if has_hash else None, is_whole, 7)
 
 
 def names_of(result: dict[str, InferredName]) -> dict[str, str]:
@@ -41,16 +40,16 @@ def slow(groups: Sequence[TargetNames], known: dict[str, str]) -> dict[str, str]
         new: dict[str, str] = {}
         for of in groups:
             for pairing in permutations(of.names, len(of.counts)):
-                pairs = dict(zip((each for each, _ in of.counts), pairing, strict=True))
+                pairs = dict(zip(of.counts, pairing, strict=True))
                 if any(result.get(each, name) != name for each, name in pairs.items()):
                     continue
-                topics = [Topic(pairs[each], count, each) for each, count in of.counts]
+                topics = [Topic(pairs[each], count, each) for each, count in of.counts.items()]
                 if of.metadata_hash is not None and group_hash(topics) == of.metadata_hash:
                     new |= pairs
         if new.keys() <= result.keys():
             for of in groups:
-                taken = {result[each] for each, _ in of.counts if each in result}
-                for each, names in of.possible:
+                taken = {result[each] for each in of.counts if each in result}
+                for each, names in of.possible.items():
                     left = set(names) - taken
                     if each not in result and len(left) == 1:
                         new[each] = left.pop()
@@ -80,7 +79,7 @@ def test_names_are_those_of_a_slow_search_and_of_the_cluster(rng_seed: int = 20)
 
 
 def has_absent(groups: Sequence[TargetNames], each: str) -> bool:
-    return any(each in dict(of.counts) and len(of.names) > len(of.counts) for of in groups)
+    return any(each in of.counts and len(of.names) > len(of.counts) for of in groups)
 
 
 def test_the_hash_pairs_names_and_ids_for_certain() -> None:
@@ -114,14 +113,14 @@ def test_after_missing_records_the_one_name_left_is_likely_alone() -> None:
 
 def test_groups_that_contradict_each_other_prove_nothing() -> None:
     one = computed("a", {"a": 2}, has_hash=False)
-    other = TargetNames(("b",), one.counts, ((topic_id("a"), ("b",)),), None, True)
+    other = TargetNames(("b",), one.counts, {topic_id("a"): ["b"]}, None, True)
     assert names_by_id([one, other], {}) == {}
 
 
 def test_more_partitions_than_targets_show_are_tried_up_to_a_bound() -> None:
     for more, count in ((MOST_BEYOND, 1), (MOST_BEYOND + 1, 0)):
         of = computed("ab", {"a": 2 + more, "b": 2})
-        seen = tuple((each, 2) for each, _ in of.counts)
+        seen = dict.fromkeys(of.counts, 2)
         assert len(names_by_id([TargetNames(of.names, seen, of.possible, of.metadata_hash, True)], {})) == 2 * count
 
 
@@ -134,7 +133,7 @@ def test_targets_of_a_log_are_the_evidence() -> None:
     fold.take(log.tables)
     (result,) = fold.target_names
     assert (result.names, result.metadata_hash, result.is_whole) == (("clicks", "orders"), six, True)
-    assert dict(result.counts) == {topic_id("orders"): 6, topic_id("clicks"): 2}
+    assert result.counts == {topic_id("orders"): 6, topic_id("clicks"): 2}
     assert names_of(names_by_id([result], {})) == {topic_id(name): name for name in ("orders", "clicks")}
     assert TargetEvidence({topic_id(name): name for name in ("orders", "clicks")}).take(log.tables) == []
 
@@ -165,7 +164,7 @@ def test_the_name_of_a_topic_that_the_coordinator_does_not_know_is_none(name: st
 
 def test_an_id_that_only_the_group_itself_names_ends_no_search() -> None:
     of = computed("ab", {"a": 2, "b": 2})
-    alone = tuple(each for each in of.possible if each[0] == topic_id("a"))
+    alone = {topic_id("a"): of.possible[topic_id("a")]}
     assert names_by_id([TargetNames(of.names, of.counts, alone, of.metadata_hash, True)], {}) == {}
 
 
@@ -178,9 +177,9 @@ def test_where_nothing_matches_the_work_is_bounded_and_what_is_cheap_is_inferred
         for hashed in range(100)
     ]
     small = computed("xyz", {"x": 2, "y": 2, "z": 3})
-    search = HashSearch(pairings_left=100_000)
+    search = HashSearch(names_left=2_500_000)
     assert dict(by_hash([*racked, small], {}, search)).keys() == {topic_id(name) for name in "xyz"}
-    assert search.pairings_left == 0
+    assert search.names_left == 0
     left = len(search.known)
     dict(by_hash([*racked, small], {}, search))
     assert len(search.known) == left == 41
@@ -190,9 +189,20 @@ def test_where_nothing_matches_the_work_is_bounded_and_what_is_cheap_is_inferred
 def test_names_that_fit_together_in_no_way_end_the_search() -> None:
     """More ids than names: all but the last id have a name in billions of ways."""
     ids, names = [f"i{each:02}" for each in range(15)], tuple(f"n{each:02}" for each in range(14))
-    of = TargetNames(names, tuple((each, 1) for each in ids), tuple((each, names) for each in ids), 7, True, 0)
+    of = TargetNames(names, dict.fromkeys(ids, 1), dict.fromkeys(ids, names), 7, True, 0)
     small = computed("ab", {"a": 2, "b": 2})
     assert names_of(names_by_id([of, small], {})) == {topic_id(name): name for name in "ab"}
+
+
+def test_the_work_for_a_target_of_many_topics_is_bounded_too() -> None:
+    """Two ids each have the same two names: each pairing of all 1,200 is hashed as a whole, and none has the hash."""
+    names = [f"n{each:04}" for each in range(1_200)]
+    counts = {topic_id(name): 1 for name in names}
+    possible = {each: names[at // 2 * 2 :][:2] for at, each in enumerate(counts)}
+    of = TargetNames(tuple(names), counts, possible, 7, True, 0)
+    began = process_time()
+    assert names_by_id([of], {}) == {}
+    assert process_time() - began < 5
 
 
 def test_a_target_may_have_more_topics_without_a_name_than_python_nests_calls() -> None:

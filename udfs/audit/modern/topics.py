@@ -5,6 +5,7 @@ have names, and a hash can confirm what snapshots say. What is still unknown is 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice, product
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from udfs.assignors.questions import MOST_PARTITIONS, Topic
 from udfs.audit.checks.facts import ByLog, Facts, KnownTopic, most_believed
 from udfs.audit.modern.group import ModernGroup
 from udfs.audit.modern.questions import MemberInputs, Question, SubscribedTopics, Unanswerable, question_of
+from udfs.audit.modern.topic_names import TargetNames, TooManyNames, Work, pairings
 from udfs.groups.readers.recorded_lists import join_lists
 from udfs.topics.metadata_hash import group_hash
 from udfs.topics.partition_codes import TopicCodes
@@ -33,17 +35,6 @@ MOST_HASHED = 4096
 MOST_BEYOND = 32
 
 
-class Seen(NamedTuple):
-    """What the records of the computation itself show: names that members subscribe to, and by topic id one more than
-    the highest assigned partition."""
-
-    names: tuple[str, ...]
-    counts: Mapping[str, int]
-    time: int | None
-    # By topic id without a name: the names that are subscribed by all members with partitions of it.
-    possible: Mapping[str, frozenset[str]]
-
-
 class Option(NamedTuple):
     topic: Topic
     source: PartitionCountsSource
@@ -51,36 +42,6 @@ class Option(NamedTuple):
 
 def inferred(name: str, count: int, topic_id: str | None = None) -> Option:
     return Option(Topic(name, count, topic_id), PartitionCountsSource.INFERRED)
-
-
-def pairings(choices: Sequence[Sequence[str]], most_tried: int) -> Iterator[list[str] | None]:
-    """One name of each choice, never the same one twice, in the order of the choices. It is always the same list. None
-    at the end: there are more names to try than this."""
-    picked: list[str] = []
-    if not choices:
-        yield picked
-        return
-    # Of the choices so far, what is left to try. No recursion: a target may have thousands of ids without a name.
-    left, tried = [iter(choices[0])], 0
-    while left:
-        name = next(left[-1], None)
-        if name is None:
-            left.pop()
-            if picked:
-                picked.pop()
-            continue
-        tried += 1
-        if tried > most_tried:
-            yield None
-            return
-        if name in picked:
-            continue
-        picked.append(name)
-        if len(picked) < len(choices):
-            left.append(iter(choices[len(picked)]))
-        else:
-            yield picked
-            picked.pop()
 
 
 def questions_to_ask(
@@ -98,7 +59,7 @@ def questions_to_ask(
     if group.confirmed is not None and group.confirmed[0] == key:
         yield question_of(group, inputs, group.confirmed[1], time, codes, facts)
         return
-    for subscribed in findings(group, metadata_hash, seen_of(group, shown, codes, time), facts):
+    for subscribed in findings(group, names_shown(group, shown, metadata_hash, time, codes), facts):
         if any(topic.partitions < 0 for topic in subscribed.topics):
             raise Unanswerable("a record gives a topic fewer than 0 partitions")
         if sum(topic.partitions for topic in subscribed.topics) > MOST_PARTITIONS:
@@ -108,7 +69,10 @@ def questions_to_ask(
         yield question_of(group, inputs, subscribed, time, codes, facts)
 
 
-def seen_of(group: ModernGroup, inputs: MemberInputs, codes: TopicCodes, time: int | None) -> Seen:
+def names_shown(
+    group: ModernGroup, inputs: MemberInputs, metadata_hash: int | None, time: int | None, codes: TopicCodes
+) -> TargetNames:
+    """What the records of the computation itself show."""
     together = join_lists(inputs.after)
     topic_codes, which = np.unique(together.topics, return_inverse=True)
     most = np.full(len(topic_codes), -1, np.int64)
@@ -119,26 +83,30 @@ def seen_of(group: ModernGroup, inputs: MemberInputs, codes: TopicCodes, time: i
         counts[str(topic_id)] = highest + 1
         if name is None and str(topic_id) not in group.names:
             lists = {of for held, of in zip(inputs.after, inputs.subscriptions, strict=True) if code in held.topics}
-            possible[str(topic_id)] = frozenset.intersection(*map(frozenset, lists))
-    return Seen(inputs.names, counts, time, possible)
+            possible[str(topic_id)] = sorted(frozenset.intersection(*map(frozenset, lists)))
+    return TargetNames(inputs.names, counts, possible, metadata_hash, group.missing_now is None, time)
 
 
-def findings(group: ModernGroup, metadata_hash: int | None, seen: Seen, facts: Facts) -> Iterator[SubscribedTopics]:
-    if group.topics is not None and group.topics.assignable is None and metadata_hash is None:
+def findings(group: ModernGroup, shown: TargetNames, facts: Facts) -> Iterator[SubscribedTopics]:
+    if group.topics is not None and group.topics.assignable is None and shown.metadata_hash is None:
         # Type 4, which coordinators kept up to date until they used hashes instead.
         by_name = {topic.name: topic for topic in group.topics.topics}
-        listed = tuple(by_name.get(name) or Topic(name, ABSENT) for name in seen.names)
+        listed = tuple(by_name.get(name) or Topic(name, ABSENT) for name in shown.names)
         yield SubscribedTopics(listed, PartitionCountsSource.RECORD, True, ByLog.LISTED)
         return
-    left = unnamed(group, seen, facts)
-    ids = sorted(left)
-    ways = islice(pairings([sorted(left[each]) for each in ids], MOST_HASHED), MOST_PAIRINGS)
-    all_paired = [dict(zip(names, ids, strict=True)) for names in ways if names is not None] or [{}]
-    choices = [[options(group, name, paired.get(name), seen, facts) for name in seen.names] for paired in all_paired]
-    as_assigned = [as_targets_say(group, paired, seen, facts) for paired in all_paired]
-    if metadata_hash is not None:
+    of_ids = ((each, group.names.get(each) or facts.names.get(each)) for each in shown.counts)
+    named = {topic_id: name for topic_id, name in of_ids if name is not None}
+    left = unnamed(group, shown, named)
+    ways: list[dict[str, str]] = []
+    with suppress(TooManyNames):
+        for names in islice(pairings([left[each] for each in sorted(left)], Work(MOST_HASHED)), MOST_PAIRINGS):
+            ways.append(dict(zip(names, sorted(left), strict=True)))
+    ways = ways or [{}]
+    choices = [[options(group, name, named, way.get(name), shown, facts) for name in shown.names] for way in ways]
+    as_assigned = [as_targets_say(named, way, shown, facts) for way in ways]
+    if shown.metadata_hash is not None:
         for each in (*as_assigned, *choices):
-            confirmed = confirmed_by_hash(each, metadata_hash)
+            confirmed = confirmed_by_hash(each, shown.metadata_hash)
             if confirmed is not None:
                 group.names |= {
                     topic.topic_id: topic.name
@@ -147,7 +115,7 @@ def findings(group: ModernGroup, metadata_hash: int | None, seen: Seen, facts: F
                 }
                 yield SubscribedTopics(confirmed, PartitionCountsSource.METADATA_HASH, True, ByLog.HASH_MATCHES)
                 return
-    by_log = ByLog.NOTHING if metadata_hash is None else ByLog.HASH_DIFFERS
+    by_log = ByLog.NOTHING if shown.metadata_hash is None else ByLog.HASH_DIFFERS
     tried: set[tuple[Topic, ...]] = set()
     for each, assigned in zip(choices, as_assigned, strict=True):
         for pick in (*islice(picks(each), MOST_TRIED), *picks(assigned)):
@@ -157,36 +125,27 @@ def findings(group: ModernGroup, metadata_hash: int | None, seen: Seen, facts: F
                 yield SubscribedTopics(topics, weakest(pick), False, by_log, len(choices) > 1)
 
 
-def name_of(group: ModernGroup, topic_id: str, facts: Facts) -> str | None:
-    return group.names.get(topic_id) or facts.names.get(topic_id)
+def unnamed(group: ModernGroup, shown: TargetNames, named: dict[str, str]) -> dict[str, list[str]]:
+    """Ids without a name, with the possible ones. If only one name remains, the group remembers it."""
+    while True:
+        left = shown.left(named)
+        single = min((topic_id for topic_id, names in left.items() if len(names) == 1), default=None)
+        if single is None:
+            return left
+        (named[single],) = (group.names[single],) = left[single]
 
 
-def unnamed(group: ModernGroup, seen: Seen, facts: Facts) -> dict[str, set[str]]:
-    """Ids without a known name, with the possible ones: names that all their members subscribe to. If only one name
-    remains, the group remembers it."""
-    known = {name for topic_id in seen.counts if (name := name_of(group, topic_id, facts)) is not None}
-    left = {
-        topic_id: set(names - known)
-        for topic_id, names in seen.possible.items()
-        if name_of(group, topic_id, facts) is None
-    }
-    while single := sorted(topic_id for topic_id, names in left.items() if len(names) == 1):
-        (name,) = left.pop(single[0])
-        group.names[single[0]] = name
-        for others in left.values():
-            others.discard(name)
-    return left
-
-
-def as_targets_say(group: ModernGroup, paired: Mapping[str, str], seen: Seen, facts: Facts) -> list[list[Option]]:
+def as_targets_say(
+    named: Mapping[str, str], way: Mapping[str, str], shown: TargetNames, facts: Facts
+) -> list[list[Option]]:
     """Every partition of an existing topic has an owner, so targets show which topics exist and how many partitions
     they have."""
-    ids = {name: each for each in seen.counts if (name := name_of(group, each, facts)) is not None} | dict(paired)
+    ids = {name: topic_id for topic_id, name in named.items()} | dict(way)
     choices = []
-    for name in seen.names:
+    for name in shown.names:
         option = inferred(name, ABSENT)
         if (topic_id := ids.get(name)) is not None:
-            count = seen.counts[topic_id]
+            count = shown.counts[topic_id]
             fitting = (each.topic.racks for each in reversed(facts.topics.get(name, ()))
                        if each.topic.topic_id in (None, topic_id) and each.topic.partitions == count)  # fmt: skip
             option = Option(Topic(name, count, topic_id, next(fitting, None)), PartitionCountsSource.INFERRED)
@@ -194,11 +153,13 @@ def as_targets_say(group: ModernGroup, paired: Mapping[str, str], seen: Seen, fa
     return choices
 
 
-def options(group: ModernGroup, name: str, paired_id: str | None, seen: Seen, facts: Facts) -> list[Option]:
+def options(
+    group: ModernGroup, name: str, named: Mapping[str, str], paired_id: str | None, shown: TargetNames, facts: Facts
+) -> list[Option]:
     """In this order: the newest snapshot up to then; more partitions, as far as the targets show and the next snapshot
     allows; the next snapshot; other snapshots; no such topic."""
     of_group = [topic_id for topic_id, own in group.names.items() if own == name]
-    in_targets = [each for each in seen.counts if name_of(group, each, facts) == name]
+    in_targets = [topic_id for topic_id, own in named.items() if own == name]
     own_id = next(reversed(in_targets or of_group), paired_id)
     known = [
         # A snapshot without an id means the topic that has the name elsewhere.
@@ -206,15 +167,14 @@ def options(group: ModernGroup, name: str, paired_id: str | None, seen: Seen, fa
         for each in facts.topics.get(name, ())
     ]
     if not known:
-        ids = dict.fromkeys([*of_group, *in_targets, *([paired_id] if paired_id else [])])
-        shown = [inferred(name, seen.counts[each], each) for each in reversed(ids) if each in seen.counts]
-        return shown or [inferred(name, ABSENT)]
-    before = [each for each in known if seen.time is not None and each.first_time <= seen.time][::-1]
+        ids = [*in_targets, *([paired_id] if paired_id else [])]
+        return [inferred(name, shown.counts[each], each) for each in reversed(ids)] or [inferred(name, ABSENT)]
+    before = [each for each in known if shown.time is not None and each.first_time <= shown.time][::-1]
     after = [each for each in known if each not in before]
     choices = []
-    for each in sorted([*before, *after], key=lambda each: each.topic.topic_id not in seen.counts):
+    for each in sorted([*before, *after], key=lambda each: each.topic.topic_id not in shown.counts):
         choices.append(Option(each.topic, PartitionCountsSource.SNAPSHOT))
-        count = seen.counts.get(each.topic.topic_id or "", 0)
+        count = shown.counts.get(each.topic.topic_id or "", 0)
         if may_have(each, count, None if each in after else after):
             choices.append(Option(with_count(each.topic, count), PartitionCountsSource.INFERRED))
     if not before or len({each.topic.topic_id for each in known}) > 1:

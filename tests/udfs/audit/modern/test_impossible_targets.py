@@ -22,9 +22,9 @@ from udfs.audit.checks.facts import Facts
 from udfs.audit.checks.results import AuditRow
 from udfs.audit.modern import variants
 from udfs.audit.modern.questions import Question
+from udfs.audit.modern.topic_names import names_by_id
 from udfs.audit.modern.variants import Variant, answer
 from udfs.audit.modern_audit import ModernAudit, TargetEvidence
-from udfs.audit.topic_names import names_by_id
 from udfs.groups.modern import record_handlers
 from udfs.topics.partition_codes import TopicCodes
 

@@ -15,9 +15,10 @@ Names proved by one group help with others, so this repeats until nothing new is
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import chain, islice, product
+from itertools import chain, product
 from math import prod
 from typing import NamedTuple
 
@@ -29,19 +30,16 @@ from udfs.arrays.nullable import numbers
 from udfs.arrays.texts import listed
 from udfs.assignors.java.maps import java_sorted
 from udfs.assignors.questions import Topic
-from udfs.audit.modern.topics import pairings
 from udfs.topics.metadata_hash import hash_of, packed_hash
 
-# Pairings that are hashed for one target, each with the numbers of partitions that the target shows.
-MOST_PAIRINGS = 40_320
-# For all targets of a log: where brokers have racks, these are hashed too, and no pairing has the hash.
-MOST_PAIRINGS_OF_ALL = 25 * MOST_PAIRINGS
-# Names that are tried for an id to find these pairings: names may fit together in no way.
-MOST_NAMES = 25 * MOST_PAIRINGS
-# Limits: more partitions than any member was assigned are hashed up to this number, with this many hashes in total.
+# Names that are tried for one target to find its hash, about a second's work: all pairings of 8 names with 8 ids are
+# fewer. And for all targets of a log: where brokers have racks, these are hashed too, and no pairing has the hash.
+MOST_NAMES = 1_000_000
+MOST_NAMES_OF_ALL = 25 * MOST_NAMES
+# The same for one target whose names numbers of partitions may decide.
+MOST_COUNTED = 240_000
+# One topic may have up to so many partitions more than any member was assigned.
 MOST_BEYOND = 8
-# Names that are tried for an id, over all pairings of one target that numbers of partitions may decide.
-MOST_TRIED = 40_320
 # Members of consumer groups ask at least this often for a new target. It is the default of the brokers' setting
 # group.consumer.max.heartbeat.interval.ms.
 NOTICED_WITHIN = 15_000_000
@@ -56,18 +54,72 @@ class Reign(NamedTuple):
 
 @dataclass(frozen=True)
 class TargetNames:
-    """What a target assignment shows. `is_whole`: no earlier record of the group is missing."""
+    """What the records of a target assignment show of names and ids of its topics. `is_whole`: no earlier record of
+    the group is missing."""
 
+    # That members subscribe to.
     names: tuple[str, ...]
     # By id, one more than the highest partition that members have.
-    counts: tuple[tuple[str, int], ...]
-    # By id, names that all its owners subscribe to.
-    possible: tuple[tuple[str, tuple[str, ...]], ...]
+    counts: Mapping[str, int]
+    # By id without a name, those that all its owners subscribe to, sorted.
+    possible: Mapping[str, Sequence[str]]
     metadata_hash: int | None
     is_whole: bool
     time: int | None = None
     # While no record shows that its topics may have changed; None: unknown.
     reign: Reign | None = None
+
+    def left(self, known: Mapping[str, str]) -> dict[str, list[str]]:
+        """Possible names of ids that are not `known`: two ids of one target have different names."""
+        taken = {known[topic_id] for topic_id in self.counts if topic_id in known}
+        return {
+            topic_id: [name for name in names if name not in taken]
+            for topic_id, names in self.possible.items()
+            if topic_id not in known
+        }
+
+
+class TooManyNames(Exception):
+    """There are more names to try than are worth the time."""
+
+
+@dataclass
+class Work:
+    """How many names may still be tried."""
+
+    left: int
+
+    def spend(self, names: int = 1) -> None:
+        self.left -= names
+        if self.left < 0:
+            raise TooManyNames
+
+
+def pairings(choices: Sequence[Sequence[str]], work: Work) -> Iterator[list[str]]:
+    """One name of each choice, never the same one twice, in the order of the choices. It is always the same list.
+    Raises `TooManyNames`: names may also fit together in no way."""
+    if not choices:
+        yield []
+        return
+    # Of the choices so far, what is left to try. No recursion: a target may have thousands of ids without a name.
+    picked: dict[str, None] = {}
+    left = [iter(choices[0])]
+    while left:
+        name = next(left[-1], None)
+        if name is None:
+            left.pop()
+            if picked:
+                picked.popitem()
+            continue
+        work.spend()
+        if name in picked:
+            continue
+        picked[name] = None
+        if len(picked) < len(choices):
+            left.append(iter(choices[len(picked)]))
+        else:
+            yield [*picked]
+            picked.popitem()
 
 
 @dataclass(frozen=True)
@@ -126,7 +178,8 @@ def names_by_id(
     if ids are left that nothing else names."""
     inferred: dict[str, InferredName] = {}
     refuted: set[str] = set()
-    ordered = sorted(set(computed), key=lambda each: (each.time or 0, repr(each)))
+    texts = {repr(each): each for each in computed}
+    ordered = [texts[text] for text in sorted(texts, key=lambda text: (texts[text].time or 0, text))]
     search, counted = HashSearch(), None if read is None else CountedNames(ordered, read)
     while True:
         names = {**known, **{topic_id: each.name for topic_id, each in inferred.items()}}
@@ -150,16 +203,6 @@ def agreeing(candidates: Iterable[Inferred], refuted: set[str]) -> dict[str, Inf
         elif each.confidence == Confidence.CERTAIN:
             inferred[topic_id] = each
     return {topic_id: each for topic_id, each in inferred.items() if topic_id not in refuted}
-
-
-def possible_names(of: TargetNames, known: Mapping[str, str]) -> dict[str, list[str]]:
-    """Possible names of ids without a name: two ids of one target have different names."""
-    taken = {known[topic_id] for topic_id, _ in of.counts if topic_id in known}
-    return {
-        topic_id: [name for name in names if name not in taken]
-        for topic_id, names in of.possible
-        if topic_id not in known
-    }
 
 
 # By the hash
@@ -192,14 +235,14 @@ def by_hash(computed: Sequence[TargetNames], known: Mapping[str, str], search: "
 
 def choices_of(of: TargetNames, known: Mapping[str, str]) -> Choices:
     """Ids with few possible names first; none where all names are known, or two ids have the same name."""
-    named = [known[topic_id] for topic_id, _ in of.counts if topic_id in known]
+    named = [known[topic_id] for topic_id in of.counts if topic_id in known]
     if len(named) == len(of.counts) or len(set(named)) < len(named):
         return ()
-    left = possible_names(of, known)
+    left = of.left(known)
     choices = [
         # Without a name if only the group's own records name it: then nothing matches.
         Choice(topic_id, count, (known[topic_id],) if topic_id in known else tuple(left.get(topic_id, ())))
-        for topic_id, count in of.counts
+        for topic_id, count in of.counts.items()
     ]
     return tuple(sorted(choices, key=lambda each: (len(each.names), each.topic_id)))
 
@@ -208,7 +251,7 @@ def choices_of(of: TargetNames, known: Mapping[str, str]) -> Choices:
 class HashSearch:
     """Finds the topics of hashes, and searches for the same ones only once."""
 
-    pairings_left: int = MOST_PAIRINGS_OF_ALL
+    names_left: int = MOST_NAMES_OF_ALL
     # By choices and wanted hashes: what an earlier search gave.
     known: dict[tuple[Choices, frozenset[int]], Mapping[int, list[Topic]]] = field(default_factory=dict)
 
@@ -226,6 +269,10 @@ class HashSearch:
         member was assigned."""
         names = sorted({name for each in choices for name in each.names})
         rank = {names[at]: place for place, at in enumerate(java_sorted(names))}
+        ways = [each.names for each in choices]
+        found: dict[int, list[Topic]] = {}
+        most = min(MOST_NAMES, self.names_left)
+        left, work = set(wanted), Work(most)
 
         @cache
         def hashed(at: int, name: str, more: int) -> tuple[int, bytes, Topic]:
@@ -234,30 +281,22 @@ class HashSearch:
 
         def compare(pairing: Sequence[str], wider: int = -1, more: int = 0) -> None:
             """The group's hash has its topics in Java's order of their names."""
+            work.spend(len(pairing))
             slots = sorted([hashed(at, name, more if at == wider else 0) for at, name in enumerate(pairing)])
             if (its_hash := hash_of([packed for _, packed, _ in slots])) in left:
                 left.remove(its_hash)
                 found[its_hash] = [topic for _, _, topic in slots]
 
-        found: dict[int, list[Topic]] = {}
-        left, tried, most = set(wanted), 0, min(MOST_PAIRINGS, self.pairings_left)
-        ways = [each.names for each in choices]
-        for pairing in islice(pairings(ways, MOST_NAMES), most):
-            if pairing is None:
-                # Names that fit together in no way cost as much as pairings.
-                tried = most
-                break
-            tried += 1
-            compare(pairing)
-            if not left:
-                break
-        self.pairings_left -= tried
-        beyond = tried * MOST_BEYOND * len(choices)
-        if left and tried < most and beyond <= min(MOST_PAIRINGS, self.pairings_left):
-            self.pairings_left -= beyond
-            for pairing in pairings(ways, MOST_NAMES):
-                for at, more in product(range(len(choices)), range(1, MOST_BEYOND + 1)):
-                    compare(pairing or (), at, more)
+        with suppress(TooManyNames):
+            for pairing in pairings(ways, work):
+                compare(pairing)
+                if not left:
+                    break
+            if left and (most - work.left) * MOST_BEYOND * len(choices) <= work.left:
+                for pairing in pairings(ways, work):
+                    for at, more in product(range(len(choices)), range(1, MOST_BEYOND + 1)):
+                        compare(pairing, at, more)
+        self.names_left -= most - max(0, work.left)
         return found
 
 
@@ -266,20 +305,19 @@ class HashSearch:
 
 def by_elimination(
     computed: Iterable[TargetNames], known: Mapping[str, str], likely: AbstractSet[str]
-) -> Iterator[Inferred]:
-    """The most certain first, so that nothing less certain can rule it out. `likely`: ids whose known names are no
-    more than that."""
-    for is_certain, confidence in ((True, Confidence.CERTAIN), (False, Confidence.LIKELY)):
-        candidates = [
-            (topic_id, InferredName(names[0], TopicSource.SINGLE_SUBSCRIPTION, confidence))
-            for each in computed
-            if (each.is_whole and likely.isdisjoint(dict(each.counts))) == is_certain
-            for topic_id, names in possible_names(each, known).items()
-            if len(names) == 1
-        ]
-        if candidates:
-            yield from candidates
-            return
+) -> list[Inferred]:
+    """Only the most certain, so that nothing less certain can rule it out. `likely`: ids whose known names are no more
+    than that."""
+    found: dict[bool, list[Inferred]] = {True: [], False: []}
+    for each in computed:
+        is_certain = each.is_whole and likely.isdisjoint(each.counts)
+        confidence = Confidence.CERTAIN if is_certain else Confidence.LIKELY
+        for topic_id, names in each.left(known).items():
+            if len(names) == 1:
+                found[is_certain].append(
+                    (topic_id, InferredName(names[0], TopicSource.SINGLE_SUBSCRIPTION, confidence))
+                )
+    return found[True] or found[False]
 
 
 # By numbers of partitions
@@ -300,7 +338,7 @@ class CountedNames:
         """Adds to `refuted` the ids of targets that contradict the commits or each other."""
         found = []
         for of, reign in self.computed:
-            left = possible_names(of, known)
+            left = of.left(known)
             # A name that another id has may be that of a topic which was deleted: then numbers say nothing.
             if left and {*chain(*left.values())}.isdisjoint(known.values()):
                 found.append((left, self.names_in(of, reign, left)))
@@ -323,7 +361,7 @@ class CountedNames:
         least = {name: self.least(name, reign) for name in {*chain(*left.values())}}
         fitting = {
             topic_id: tuple(name for name in left[topic_id] if least[name] <= count)
-            for topic_id, count in of.counts
+            for topic_id, count in of.counts.items()
             if topic_id in left
         }
         # Ids with few names first: most ways end soon.
@@ -333,9 +371,9 @@ class CountedNames:
     def fits(self, topic_id: str, name: str) -> bool:
         """Whether no target contradicts the name."""
         return all(
-            name in names and self.least(name, reign) <= dict(of.counts)[topic_id]
+            name in names and self.least(name, reign) <= of.counts[topic_id]
             for of, reign in self.computed
-            if (names := dict(of.possible).get(topic_id)) is not None
+            if (names := of.possible.get(topic_id)) is not None
         )
 
 
@@ -343,14 +381,17 @@ def common_names(fitting: Sequence[tuple[str, Sequence[str]]], needed: AbstractS
     """The names that ids have in all pairings; None: there is no pairing. Topics that exist are assigned as a whole, so
     each pairing has all names with commits: those that are `needed`."""
     found: list[set[str]] = [set() for _ in fitting]
-    for pairing in pairings([names for _, names in fitting], MOST_TRIED):
-        if pairing is None:
-            return {}
-        if needed <= {*pairing}:
-            for names, name in zip(found, pairing, strict=True):
-                names.add(name)
-            if all(len(names) > 1 for names in found):
-                return {}
+    work = Work(MOST_COUNTED)
+    try:
+        for pairing in pairings([names for _, names in fitting], work):
+            work.spend(len(pairing))
+            if needed <= {*pairing}:
+                for names, name in zip(found, pairing, strict=True):
+                    names.add(name)
+                if all(len(names) > 1 for names in found):
+                    return {}
+    except TooManyNames:
+        return {}
     if not all(found):
         return None
     return {topic_id: next(iter(names)) for (topic_id, _), names in zip(fitting, found, strict=True) if len(names) == 1}
