@@ -39,7 +39,7 @@ from schemas.words.history import Confidence
 from udfs.assignors.questions import GroupProtocol
 from udfs.audit.checks.facts import Facts
 from udfs.audit.checks.results import Latest
-from udfs.audit.classic.state import latest as latest_of_classic
+from udfs.audit.classic_generations import latest as latest_of_classic
 from udfs.audit.modern.questions import latest_of_group
 from udfs.audit.states import GroupStates, NewerFormat
 from udfs.audit.whatif import ALL_CHOICES, EAGER, Choice, Question, at_present, left_out, spec_lines

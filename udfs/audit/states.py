@@ -8,8 +8,7 @@ from typing import Any
 
 from schemas.words.history import TaskRole
 from udfs.audit.checks.results import Trial
-from udfs.audit.classic.generations import KEPT, Generation
-from udfs.audit.classic.state import Before
+from udfs.audit.classic_generations import KEPT, Before, Generation
 from udfs.audit.migrations import ClassicMemberSummary, ClassicValueSummary, State
 from udfs.audit.modern.group import ModernGroup, Watch
 from udfs.groups.readers.client_libraries import ANY_LIBRARY

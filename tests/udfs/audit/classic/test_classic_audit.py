@@ -21,10 +21,10 @@ from tests.builders.groups.classic_audit_rows import (
 from tests.builders.groups.classic_log import at, tombstone, value
 from tests.builders.groups.stored_states import again, texts_of
 from udfs.arrays.arrow_schema import table_schema
+from udfs.audit import classic_generations
 from udfs.audit.checks.assignments import Check
 from udfs.audit.checks.facts import Facts, GroupRule
 from udfs.audit.checks.results import Difference
-from udfs.audit.classic import state
 from udfs.audit.classic_audit import ClassicAudit
 
 RANGE = [
@@ -383,7 +383,7 @@ def test_the_latest_assignment_is_reported_again_from_the_state_alone() -> None:
     assert (latest["empty"], latest["gone"], audit.states()["gone"]) == (None, None, None)
     reported = latest["g"]
     assert reported is not None
-    assert reported == state.latest(again("classic", audit.states())["g"], known)
+    assert reported == classic_generations.latest(again("classic", audit.states())["g"], known)
     assert [each.name for each in reported.topics] == ["a", "b"]
     assert [each.partitions for each in reported.topics] == [5, 3]
     assert [each.owned for each in reported.members] == [
@@ -391,7 +391,7 @@ def test_the_latest_assignment_is_reported_again_from_the_state_alone() -> None:
     ]  # fmt: skip
     assert [each.subscribed_topics for each in reported.members] == [("a", "b"), ("a", "b"), ("b",)]
     grown = Facts(topics={**known.topics, "a": [*known.topics["a"], *facts({"a": 9}, since=10**18).topics["a"]]})
-    later = state.latest(again("classic", audit.states())["g"], grown)
+    later = classic_generations.latest(again("classic", audit.states())["g"], grown)
     assert later is not None
     assert later.topics == reported.topics
     assert (reported.members[2].group_instance_id, reported.assignor, reported.subscription_versions) == (

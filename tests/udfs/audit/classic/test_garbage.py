@@ -9,8 +9,8 @@ from tests.builders.groups.classic_audit_rows import TABLE, facts, member, stick
 from tests.builders.groups.classic_log import tombstone, value
 from tests.builders.groups.stored_states import again
 from udfs.audit.checks.facts import Facts, GroupRule
-from udfs.audit.classic.state import latest
 from udfs.audit.classic_audit import ClassicAudit
+from udfs.audit.classic_generations import latest
 
 LOGS: Final = 50
 SOAK_LOGS: Final = 5_000

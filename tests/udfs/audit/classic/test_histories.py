@@ -17,8 +17,8 @@ from tests.udfs.assignors.client.test_client_assignors import JARS
 from udfs.assignors.questions import LEADERS, Release
 from udfs.audit.checks.facts import Facts
 from udfs.audit.checks.results import AuditRow
-from udfs.audit.classic.variants import GENERATIONS_SINCE, LINES
 from udfs.audit.classic_audit import ClassicAudit
+from udfs.audit.classic_variants import GENERATIONS_SINCE, LINES
 
 pytestmark = pytest.mark.broker
 

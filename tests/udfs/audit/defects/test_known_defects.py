@@ -8,7 +8,7 @@ from tests.builders.groups.classic_audit_rows import LATER, audited, facts, memb
 from tests.builders.groups.classic_log import value
 from udfs.assignors.questions import Topic
 from udfs.audit.checks.facts import Facts, KnownTopic
-from udfs.audit.classic.defects import GENERATION_DEFECTS
+from udfs.audit.classic_defects import GENERATION_DEFECTS
 
 Row = dict[str, Any]
 COOPERATIVE: Final = "cooperative-sticky"

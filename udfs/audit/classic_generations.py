@@ -1,9 +1,9 @@
-"""Generations of classic groups: each type 2 value by itself, with members and topics numbered as an assignor orders
-them; and each beside the one before: which members are the same, and what they kept."""
+"""Generations of classic groups: each type 2 value as the group that its leader saw, what is remembered of a group's
+newest value, and a value beside the one before."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from itertools import pairwise
 from typing import Any
@@ -11,17 +11,22 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from schemas.words.assignments import ClientLibrary
-from udfs.assignors.groups import ABSENT, NOBODY, Codes, Numbers, Rows, are_listed
+from schemas.words.assignments import ClientLibrary, PartitionCountsSource
+from schemas.words.records import GroupType
+from udfs.assignors.groups import ABSENT, NOBODY, Codes, Group, Numbers, Rows, are_listed
+from udfs.assignors.librdkafka import GroupMember
+from udfs.assignors.questions import Member, Topic
 from udfs.audit.checks.assignments import RecordedAssignment
-from udfs.audit.checks.facts import Flags
-from udfs.audit.checks.results import GONE, are_equal
+from udfs.audit.checks.facts import Facts, Flags
+from udfs.audit.checks.results import GONE, Latest, are_equal
 from udfs.groups.readers.classic_columns import ClassicColumns
 from udfs.groups.readers.client_libraries import ANY_LIBRARY, Libraries, library_sets, named
 
 # Of a subscription that cannot be read.
 NO_VERSION = -1
-NO_ROWS = Rows(np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0, np.int32))
+NO_NUMBERS = np.empty(0, np.int64)
+NO_FLAGS = np.empty(0, np.bool_)
+NO_ROWS = Rows(*[np.empty(0, np.int32)] * 3)
 # What later generations and runs need of one.
 KEPT = (
     *("group_id", "offset", "time", "protocol_type", "number", "protocol", "members", "instances", "racks", "versions"),
@@ -30,10 +35,14 @@ KEPT = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Generation:
-    """A value with its members in the record's order, which is the order in which the leader saw them. Topics are those
-    that some member subscribes to, claims or has."""
+class Generation(Group):
+    """Members are in the record's order, which is the order in which the leader saw them. Topics are those that some
+    member subscribes to, claims or has."""
 
+    # By topic, one more than the highest partition that is assigned or claimed.
+    counts: Numbers = field(default_factory=lambda: NO_NUMBERS)
+    owned: Rows = NO_ROWS
+    assigned: Rows
     group_id: str
     offset: int
     time: int | None
@@ -43,39 +52,16 @@ class Generation:
     protocol: str | None
     leader: str | None = None
     state_time: int | None = None
-    members: Sequence[str]
-    instances: Sequence[str | None]
     client_ids: Sequence[str | None] = ()
-    racks: Sequence[str | None]
     # NO_VERSION if the subscription cannot be read.
     versions: Numbers
-    generation_ids: Numbers = field(default_factory=lambda: np.empty(0, np.int64))
-    user_data: Sequence[bytes | None] = ()
-    is_assignment_read: Flags = field(default_factory=lambda: np.empty(0, np.bool_))
-    is_omitted: Flags = field(default_factory=lambda: np.empty(0, np.bool_))
-    has_assignment_data: Flags = field(default_factory=lambda: np.empty(0, np.bool_))
-    topics: Sequence[str]
-    class_of_member: Codes
-    topics_of_class: Sequence[Codes]
-    owned: Rows = NO_ROWS
-    assigned: Rows
-    # By topic, one more than the highest partition that is assigned or claimed.
-    lower_bounds: Numbers = field(default_factory=lambda: np.empty(0, np.int64))
-    # Finds the libraries that the leader may use.
+    is_assignment_read: Flags = field(default_factory=lambda: NO_FLAGS)
+    # The leader's SyncGroup request did not name the member at all.
+    is_omitted: Flags = field(default_factory=lambda: NO_FLAGS)
     find_libraries: Callable[[], Libraries] = lambda: ANY_LIBRARY
 
     def kept(self) -> "Generation":
-        """A copy without what only its own window needs, so that the arrays of the window can be freed."""
-        rows = self.assigned
-        return Generation(
-            **{name: getattr(self, name) for name in KEPT}
-            | {
-                "versions": self.versions.copy(),
-                "class_of_member": self.class_of_member.copy(),
-                "topics_of_class": [listed.copy() for listed in self.topics_of_class],
-                "assigned": Rows(rows.members.copy(), rows.topics.copy(), rows.partitions.copy()),
-            }
-        )
+        return Generation(**{name: getattr(self, name) for name in KEPT})
 
     @cached_property
     def leader_at(self) -> int | None:
@@ -109,27 +95,41 @@ class Generation:
         return None
 
     @cached_property
-    def subscriptions(self) -> tuple[Codes, Sequence[Codes]]:
+    def equal_classes(self) -> tuple[Codes, Sequence[Codes]]:
         """Classes of members that subscribe to the same topics, in any order. Kafka's sticky assignors do not look at
-        the order either. But its hash tables depend on it, so an assignor's problem keeps the lists."""
+        the order either. But its hash tables depend on it, so `topics_of_class` keeps the lists."""
         known: dict[frozenset[int], int] = {}
-        numbers = [known.setdefault(frozenset(listed.tolist()), len(known)) for listed in self.topics_of_class]
-        if len(known) == len(self.topics_of_class):
+        numbers = [known.setdefault(frozenset(listed), len(known)) for listed in self.subscriptions]
+        if len(known) == len(numbers):
             return self.class_of_member, self.topics_of_class
         listed = [np.array(sorted(topics), np.int32) for topics in known]
         return np.array(numbers, np.int32)[self.class_of_member], listed
 
-    @property
+    @cached_property
     def has_one_subscription(self) -> bool:
-        return len(self.topics_of_class) == 1 or len(self.subscriptions[1]) == 1
+        return len(self.equal_classes[1]) == 1
 
     @cached_property
     def is_subscribed(self) -> Flags:
         """Topics that some member subscribes to."""
         return are_listed(self.topics_of_class, len(self.topics))
 
+    @cached_property
+    def library_members(self) -> list[GroupMember]:
+        """As librdkafka sees them: it passes over members without topics."""
+        listed = [[self.topics[at] for at in topics] for topics in self.subscriptions]
+        fields = zip(
+            self.members, self.instances, self.classes, self.owned.lists(len(self.members)), self.generations,
+            strict=True,
+        )  # fmt: skip
+        return [
+            GroupMember(who, instance, listed[own], [(self.topics[topic], each) for topic, each in owned], number)
+            for who, instance, own, owned, number in fields
+            if listed[own]
+        ]
+
     def recorded_assignment(self, counts: Numbers) -> RecordedAssignment:
-        return RecordedAssignment(self.members, self.topics, counts, *self.subscriptions, self.assigned)
+        return RecordedAssignment(self.members, self.topics, counts, *self.equal_classes, self.assigned)
 
 
 # -- from the log
@@ -155,15 +155,13 @@ def generations_of(rows: pa.Table) -> Iterator[tuple[str, Generation | None]]:
         "instances": read.of_member("group_instance_id"),
         "client_ids": read.of_member("client_id"),
         "racks": read.subscription_field("rack_id"),
-        "versions": read.subscribed_number("version", NO_VERSION),
         # Numbers below 0 are ignored.
-        "generation_ids": np.maximum(read.subscribed_number("generation_id", ABSENT), ABSENT),
+        "generations": np.maximum(read.subscribed_number("generation_id", ABSENT), ABSENT).tolist(),
         "user_data": read.subscription_field("user_data"),
         "is_assignment_read": read.is_assignment_read | read.is_omitted,
-        # The leader's SyncGroup request did not name the member at all.
         "is_omitted": read.is_omitted,
-        "has_assignment_data": read.has_assigned_data,
     }
+    versions = read.subscribed_number("version", NO_VERSION)
     partitions = read.claimed_lists, read.assigned_lists
     # Numbered by name, so that nothing depends on the other names in the window.
     names = sorted({*read.topics.names, *(name for each in partitions for name in each.names)})
@@ -172,65 +170,125 @@ def generations_of(rows: pa.Table) -> Iterator[tuple[str, Generation | None]]:
     lists += [(each.starts, each.names, each.topics) for each in partitions]
     columns = [(starts, np.array([numbers[name] for name in own] or [0], np.int32)[at]) for starts, own, at in lists]
     # Most logs never need them.
-    libraries = cache(lambda: library_sets(read).leaders)
+    leaders = cache(lambda: library_sets(read).leaders)
     for at, (start, end) in enumerate(pairwise(read.starts.tolist())):
         if places.are_tombstones[at]:
             yield places.group_ids[at], None
             continue
         spans = [starts[start : end + 1] for starts, _ in columns]
         codes = [column[span[0] : span[-1]] for (_, column), span in zip(columns, spans, strict=True)]
-        topics = np.unique(np.concatenate(codes))
         # Topics are numbered among those of this value.
-        listed, owned, assigned = (np.searchsorted(topics, each).astype(np.int32) for each in codes)
-        rows_of = [
-            Rows(
-                np.repeat(np.arange(end - start, dtype=np.int32), span[1:] - span[:-1]),
-                of_rows,
-                each.partitions[span[0] : span[-1]],
-            )
-            for each, span, of_rows in zip(partitions, spans[1:], (owned, assigned), strict=True)
-        ]
-        lower_bounds = np.zeros(len(topics), np.int64)
-        for each in rows_of:
-            np.maximum.at(lower_bounds, each.topics, each.partitions.astype(np.int64) + 1)
+        topics = np.unique(np.concatenate(codes))
+        listed, *of_rows = (np.searchsorted(topics, each).astype(np.int32) for each in codes)
+        # Copied: what is remembered of a group must not keep the window.
+        owned, assigned = (
+            Rows(np.repeat(np.arange(end - start, dtype=np.int32), np.diff(span)), topics_of_rows,
+                 each.partitions[span[0] : span[-1]].copy())
+            for each, span, topics_of_rows in zip(partitions, spans[1:], of_rows, strict=True)
+        )  # fmt: skip
         class_of_member, topics_of_class = classes(listed, spans[0] - spans[0][0])
         yield (
             places.group_ids[at],
             Generation(
                 **{name: column[at] for name, column in of_value.items()},
                 **{name: column[start:end] for name, column in of_member.items()},
+                versions=versions[start:end].copy(),
                 topics=[names[code] for code in topics.tolist()],
+                counts=np.maximum(least(owned, len(topics)), least(assigned, len(topics))),
                 class_of_member=class_of_member,
                 topics_of_class=topics_of_class,
-                owned=rows_of[0],
-                assigned=rows_of[1],
-                lower_bounds=lower_bounds,
-                find_libraries=partial(libraries_at, libraries, at),
+                owned=owned,
+                assigned=assigned,
+                find_libraries=partial(lambda at: Libraries(int(leaders()[at])), at),
             ),
         )
 
 
-def libraries_at(of_all: Callable[[], Numbers], at: int) -> Libraries:
-    return Libraries(int(of_all()[at]))
+def least(rows: Rows, num_topics: int) -> Numbers:
+    """By topic, one more than the highest partition that the rows name."""
+    ends = np.zeros(num_topics, np.int64)
+    np.maximum.at(ends, rows.topics, rows.partitions.astype(np.int64) + 1)
+    return ends
 
 
 def classes(listed: Codes, starts: Numbers) -> tuple[Codes, Sequence[Codes]]:
     """Of members that list the same topics in the same order. Mostly all do."""
-    sizes = starts[1:] - starts[:-1]
+    sizes = np.diff(starts)
     num_members = len(sizes)
     if num_members and (sizes == sizes[0]).all():
         rows = listed.reshape(num_members, sizes[0])
         if (rows == rows[0]).all():
             return np.zeros(num_members, np.int32), [rows[0]]
     known: dict[bytes, int] = {}
-    topics_of_class: list[Codes] = []
-    of_member = []
-    for first, last in pairwise(starts.tolist()):
-        number = known.setdefault(listed[first:last].tobytes(), len(known))
-        if number == len(topics_of_class):
-            topics_of_class.append(listed[first:last])
-        of_member.append(number)
-    return np.array(of_member, np.int32), topics_of_class
+    numbers = [known.setdefault(listed[first:last].tobytes(), len(known)) for first, last in pairwise(starts.tolist())]
+    return np.array(numbers, np.int32), [np.frombuffer(each, np.int32) for each in known]
+
+
+# -- what is remembered of a group
+
+
+@dataclass(frozen=True)
+class Before:
+    """A group's newest value; without members: the group was emptied."""
+
+    generation: Generation
+    counts: Numbers
+    source: PartitionCountsSource | None
+    # The release whose rules gave the assignment. None: none did, or none was tried.
+    line: str | None
+    # Why nothing can be computed at all.
+    reason: str | None
+    # The same members with the same lists as in the previous value.
+    is_repeat: bool = False
+
+    @cached_property
+    def least(self) -> Numbers:
+        """By topic, one more than the highest partition that was assigned."""
+        return least(self.generation.assigned, len(self.generation.topics))
+
+    def by_topic(self, numbers: Numbers) -> Mapping[str, int]:
+        return dict(zip(self.generation.topics, numbers.tolist(), strict=True))
+
+    def without_window(self) -> "Before":
+        return replace(self, counts=self.counts.copy(), generation=self.generation.kept())
+
+
+def latest(before: Before, facts: Facts) -> Latest | None:
+    """None: the group has no members."""
+    of = before.generation
+    if not of.members:
+        return None
+    owned: list[dict[str, list[int]]] = [{} for _ in of.members]
+    for member, topic, partition in of.assigned.triples():
+        owned[member].setdefault(of.topics[topic], []).append(partition)
+    members = []
+    for at, by_topic in enumerate(owned):
+        has = tuple((topic, tuple(partitions)) for topic, partitions in by_topic.items())
+        topics = tuple(of.topics[topic] for topic in of.subscriptions[of.classes[at]])
+        members.append(
+            Member(of.members[at], of.instances[at], of.racks[at], topics, has, of.number, user_data=None, target=has)
+        )
+    return Latest(
+        group_id=of.group_id,
+        group_type=GroupType.CLASSIC,
+        assignment_offset=of.offset,
+        record_time=of.time,
+        assignor=of.protocol,
+        topics=tuple(
+            topic_of(of.topics[at], int(before.counts[at]), facts) for at in np.flatnonzero(of.is_subscribed).tolist()
+        ),
+        members=tuple(members),
+        counts_source=before.source,
+        evidence_first_offset=of.offset,
+        subscription_versions=tuple(None if version < 0 else version for version in of.versions.tolist()),
+        reason=before.reason,
+    )
+
+
+def topic_of(name: str, count: int, facts: Facts) -> Topic:
+    """With id and racks from the newest snapshot, if it has the same number of partitions."""
+    known = facts.topics.get(name)
+    return known[-1].topic if known and known[-1].topic.partitions == count else Topic(name, count)
 
 
 # -- beside the value before
@@ -243,7 +301,7 @@ def successors(before: Generation, now: Generation) -> Sequence[int]:
     places = {member: at for at, member in enumerate(now.members)}
     statics = {instance: at for at, instance in enumerate(now.instances) if instance is not None}
     return [
-        places[member] if member in places else statics.get(instance, GONE) if instance is not None else GONE
+        places[member] if member in places else GONE if instance is None else statics.get(instance, GONE)
         for member, instance in zip(before.members, before.instances, strict=True)
     ]
 
@@ -255,7 +313,7 @@ def owned_before(before: Generation, now: Generation) -> Rows:
     if not isinstance(same, range):
         rows = Rows(np.array(same or [GONE], np.int32)[rows.members], rows.topics, rows.partitions)
     if before.topics != now.topics:
-        places = {name: at for at, name in enumerate(now.topics)}
+        places = now.topic_positions
         topics = np.array([places.get(name, NOBODY) for name in before.topics] or [NOBODY], np.int32)[rows.topics]
         rows = Rows(rows.members, topics, rows.partitions).take(topics != NOBODY)
     return rows

@@ -1,4 +1,5 @@
-"""The results of generations of classic groups: what an answer beside the record proves, and why there is none."""
+"""The verdict about a generation of a classic group: which answer is closest to the record, what that proves, and the
+reasons for all else."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,23 +17,27 @@ from udfs.assignors.questions import LEADERS
 from udfs.audit.checks.assignments import Racks, RecordedAssignment
 from udfs.audit.checks.facts import UNKNOWN, Confirmation, Facts, GroupRule, proved, proved_numbers
 from udfs.audit.checks.results import NO_PLACES, Balance, Result, checked_numbers, moves
-from udfs.audit.classic.generations import Generation, owned_before
-from udfs.audit.classic.state import Before
-from udfs.audit.classic.variants import (
+from udfs.audit.classic_generations import Before, Generation, are_carried_over, owned_before
+from udfs.audit.classic_variants import (
     COOPERATIVE,
     MOST_PARTITIONS,
     STICKY,
     Counts,
-    LibraryVariant,
-    TriedVariant,
-    Variant,
+    Outcome,
     algorithm_of,
+    candidates,
+    counts_of_snapshots,
+    first_variant,
+    floor_of,
+    search,
     try_variant,
 )
 from udfs.groups.readers.client_libraries import ANY_LIBRARY, NO_LIBRARY
 from udfs.sentences.counts import counted
 from udfs.sentences.name_lists import list_names
 
+COPIED: Final = "the group left the consumer protocol here, and its last target assignment was copied; no assignor ran"
+CAME_BACK: Final = "a static member came back, no assignor ran"
 # Custom assignors may give a partition to any number of members.
 ANY_NUMBER: Final = np.iinfo(np.int64).max
 # Topics, partitions or members that a reason names.
@@ -45,26 +50,21 @@ FOREIGN_TYPES: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class GenerationResult(Result):
-    """`counts` None: more partitions than can be computed. `closest`: the closest answer; None: nothing was
+    """`counts` None: more partitions than can be computed. `closest`: the closest outcome; None: nothing was
     recomputed, or what was proves nothing."""
 
     generation: Generation
     before: Before | None
     counts: Counts | None
-    closest: TriedVariant | None = None
+    closest: Outcome | None = None
     # Where snapshots contradict the leader's input: what the same rules give for the confirmed input; None: not known.
-    expected: TriedVariant | None = None
+    expected: Outcome | None = None
     # The record matches if the leader knew fewer partitions than there were.
     is_old_view: bool = False
 
     @property
-    def why_unconfirmed(self) -> str | None:
-        """None: they are confirmed."""
-        return self.confirmation.why
-
-    @property
     def is_reproduced(self) -> bool:
-        """Whether the record equals the answer, for whatever input."""
+        """Whether the record equals the answer, for any input."""
         return self.closest is not None and self.closest.is_reproduced
 
     @property
@@ -81,24 +81,26 @@ class GenerationResult(Result):
     def recorded(self) -> RecordedAssignment:
         of = self.generation
         if self.counts is None or not self.is_readable:
-            return of.recorded_assignment(np.full(len(of.topics), UNKNOWN, np.int64))
-        return of.recorded_assignment(
-            checked_numbers(
+            numbers = np.full(len(of.topics), UNKNOWN, np.int64)
+        else:
+            numbers = checked_numbers(
                 of.topics, self.counts.numbers, of.assigned, of.is_subscribed,
                 is_reproduced=self.is_reproduced, shown=self.confirmation,
-            )
-        )  # fmt: skip
+            )  # fmt: skip
+        return RecordedAssignment(of.members, of.topics, numbers, *of.equal_classes, of.assigned)
 
     @property
     def columns(self) -> dict[str, Any]:
         of, closest, before = self.generation, self.closest, self.before
         compared = None if closest is None else (self.expected or closest).compared
-        made, needed = (None, None)
-        if self.is_readable and self.counts is not None and before is not None:
-            # Of topics that some member subscribes to now.
-            counts = np.where(of.is_subscribed, self.counts.numbers, 0)
-            made, needed = moves(owned_before(before.generation, of), self.recorded, counts)
-        is_stale = self.verdict == Verdict.STALE_INPUT
+        made, needed, source = None, None, None
+        if self.is_readable and self.counts is not None:
+            if before is not None:
+                # Of topics that some member subscribes to now.
+                counts = np.where(of.is_subscribed, self.counts.numbers, 0)
+                made, needed = moves(owned_before(before.generation, of), self.recorded, counts)
+            # Not if the numbers are not confirmed and the record does not match them.
+            source = self.counts.source if (self.recorded.counts != UNKNOWN).all() else None
         return {
             "group_id": of.group_id,
             "group_type": GroupType.CLASSIC,
@@ -112,28 +114,23 @@ class GenerationResult(Result):
             "differences": None if compared is None else compared.differences,
             "moves_made": made,
             "moves_needed": needed,
-            # Also None if the numbers are not confirmed and the record does not match them.
-            "partition_counts_source": (
-                self.counts.source
-                if self.counts is not None and self.is_readable and (self.recorded.counts != UNKNOWN).all()
-                else None
-            ),
+            "partition_counts_source": source,
             "variant": None if closest is None or self.verdict == Verdict.DRIFT else closest.variant.text,
             "evidence_first_offset": of.offset if before is None else before.generation.offset,
             "evidence_last_offset": of.offset,
             "confidence": self.confidence,
-            "stale_topics": tuple(sorted(self.confirmation.confirmed)) if is_stale else None,
-            "is_unconfirmed": self.why_unconfirmed is not None,
+            "stale_topics": (
+                tuple(sorted(self.confirmation.confirmed)) if self.verdict == Verdict.STALE_INPUT else None
+            ),
+            "is_unconfirmed": self.confirmation.why is not None,
         }
 
     @property
     def confidence(self) -> Confidence:
         """Without the previous value, a drift may be a copy that was never computed."""
-        if self.verdict == Verdict.SAME_UNCONFIRMED:
-            return Confidence.LIKELY
-        if self.verdict != Verdict.DRIFT:
-            return Confidence.CERTAIN
-        return Confidence.POSSIBLE if self.before is None else Confidence.LIKELY
+        if self.verdict == Verdict.DRIFT:
+            return Confidence.POSSIBLE if self.before is None else Confidence.LIKELY
+        return Confidence.LIKELY if self.verdict == Verdict.SAME_UNCONFIRMED else Confidence.CERTAIN
 
     @property
     def balance(self) -> Balance | None:
@@ -177,82 +174,91 @@ class GenerationResult(Result):
 
     def racks(self, facts: Facts) -> tuple[Sequence[str | None], Racks]:
         of = self.generation
-        if self.counts is None or self.counts.racks is None:
-            return of.racks, {}
-        of_topics = zip(of.topics, self.counts.racks, strict=True)
-        return of.racks, {name: racks for name, racks in of_topics if racks is not None}
+        of_topics = () if self.counts is None or self.counts.racks is None else self.counts.racks
+        return of.racks, {name: racks for name, racks in zip(of.topics, of_topics, strict=False) if racks is not None}
 
 
 # -- what an answer proves
 
 
-def result_of(
-    generation: Generation, before: Before | None, closest: TriedVariant, first: Counts,
-    confirm: Callable[[Counts], Confirmation],
+def judge(
+    generation: Generation, before: Before | None, facts: Facts, confirm: Callable[[Counts], Confirmation],
+    *, is_copied: bool,
 ) -> GenerationResult:  # fmt: skip
-    """`first`: the numbers of partitions that are most likely. Only if these are confirmed does an answer that is
-    not the record accuse anybody."""
-    counts, compared = closest.variant.counts, closest.compared
+    """`confirm`: what confirms these numbers of partitions."""
+    counts = counts_of_snapshots(generation, facts)
+    result = partial(GenerationResult, generation=generation, before=before)
+    verdict, reason = Verdict.CARRIED_OVER, COPIED
+    if not is_copied:
+        if before is not None and before.generation.members and are_carried_over(before.generation, generation):
+            reason = CAME_BACK
+        else:
+            verdict, reason = Verdict.NOT_RECOMPUTABLE, why_not(generation, counts) or ""
+    if reason and not counts.are_possible:
+        return result(verdict=verdict, reason=reason, counts=None)
+    if reason:
+        return result(verdict=verdict, reason=reason, counts=counts, confirmation=confirm(counts))
+    had = {} if before is None else before.by_topic(before.counts)
+    floor = floor_of(generation, had, facts)
+    # Most generations are those of the newest release.
+    closest = try_variant(generation, first_variant(generation, counts))
+    is_old_view = False
+    if not closest.is_same or are_fewer(counts, floor):
+        line, number = (None, None) if before is None else (before.line, before.generation.number)
+        possible = list(candidates(counts, generation, had, facts))
+        likely = [each for each in possible if not are_fewer(each, floor)] or possible[:1]
+        closest = search(generation, likely, line, number, closest)
+        fewer = [each for each in possible if all(each is not other for other in likely)]
+        if not closest.is_same and fewer and (older := search(generation, fewer, line, number)).is_same:
+            shown, is_old_view = confirm(older.variant.counts), True
+            if not shown.confirmed:
+                why = not_confirmed(f"{old_view(generation, older.variant.counts, floor)}; {shown.why}")
+                return result(verdict=Verdict.NOT_RECOMPUTABLE, reason=why, counts=counts, confirmation=confirm(counts))
+            closest = older
+    used, compared = closest.variant.counts, closest.compared
+    result = partial(result, counts=used)
     if compared is not None and closest.is_reproduced:
-        return reproduced(generation, before, closest, compared.verdict, confirm(counts))
-    shown = confirm(first)
-    result = partial(GenerationResult, generation=generation, before=before, counts=counts)
-    unproved = partial(result, verdict=Verdict.NOT_RECOMPUTABLE)
-    if is_of_unknown_rules(generation, closest):
-        return unproved(reason=AuditReason.OTHER_LIBRARY.value, confirmation=shown)
-    if shown.why is not None:
-        return unproved(reason=not_confirmed(shown.why), confirmation=shown)
-    if compared is None:
-        reason = f"Kafka's own assignor fails for this input: {closest.failure}"
-        return result(verdict=Verdict.DRIFT, reason=reason, closest=closest)
-    if (missing := missing_input(generation, before, counts)) is not None:
-        return unproved(reason=missing)
-    return result(verdict=compared.verdict, reason=drift(generation, closest), closest=closest)
+        shown = confirm(used)
+        verdict = proved(compared.verdict, shown)
+        return result(
+            verdict=verdict,
+            reason=why_reproduced(generation, before, used, compared.verdict, verdict, shown),
+            closest=closest,
+            expected=answer_of_confirmed(generation, closest, shown) if verdict == Verdict.STALE_INPUT else None,
+            is_old_view=is_old_view,
+            confirmation=shown,
+        )
+    # Only if the most likely numbers are confirmed does an answer that is not the record accuse anybody.
+    shown = confirm(counts)
+    unproved = AuditReason.OTHER_LIBRARY.value if is_of_unknown_rules(generation, closest) else None
+    if unproved is None and shown.why is not None:
+        unproved = not_confirmed(shown.why)
+    if unproved is None and compared is not None:
+        unproved = missing_input(generation, before, used)
+    if unproved is not None:
+        return result(verdict=Verdict.NOT_RECOMPUTABLE, reason=unproved, confirmation=shown)
+    return result(verdict=Verdict.DRIFT, reason=drift(generation, closest), closest=closest)
 
 
-def reproduced(
-    generation: Generation, before: Before | None, closest: TriedVariant, compared: Verdict, shown: Confirmation,
-    *, is_old_view: bool = False,
-) -> GenerationResult:  # fmt: skip
-    """The record equals an answer. Whether that means anything depends on what confirms the input."""
-    counts, verdict, expected = closest.variant.counts, proved(compared, shown), None
-    reason = None
-    if compared == Verdict.SAME_MEMBERS_OTHER_ORDER:
-        order = "same owners, but no release lists a member's partitions in this order"
-        reason = missing_input(generation, before, counts) or order
-    if verdict == Verdict.STALE_INPUT:
-        reason = stale_input(generation, counts, shown.confirmed)
-        expected = answer_of_confirmed(generation, closest, shown)
-    elif verdict == Verdict.SAME_UNCONFIRMED:
-        reason = "; ".join(filter(None, (reason, not_confirmed(str(shown.why)))))
-    return GenerationResult(
-        generation=generation,
-        before=before,
-        verdict=verdict,
-        reason=reason,
-        counts=counts,
-        closest=closest,
-        expected=expected,
-        is_old_view=is_old_view,
-        confirmation=shown,
-    )
+def are_fewer(counts: Counts, floor: Numbers) -> bool:
+    """A topic without partitions was deleted, or is unknown."""
+    return bool(((counts.numbers < floor) & (counts.numbers > 0)).any())
 
 
-def answer_of_confirmed(generation: Generation, closest: TriedVariant, shown: Confirmation) -> TriedVariant | None:
+def answer_of_confirmed(generation: Generation, closest: Outcome, shown: Confirmation) -> Outcome | None:
     variant, counts = closest.variant, closest.variant.counts
-    if not isinstance(variant, Variant) or (counts.racks is None and any(generation.racks)):
+    if variant.is_of_librdkafka or (counts.racks is None and any(generation.racks)):
         return None
     numbers = proved_numbers(generation.topics, counts.numbers, generation.is_subscribed, shown)
     return try_variant(generation, replace(variant, counts=replace(counts, numbers=np.maximum(numbers, 0))))
 
 
-def is_of_unknown_rules(generation: Generation, closest: TriedVariant) -> bool:
+def is_of_unknown_rules(generation: Generation, closest: Outcome) -> bool:
     """Whether the leader may use a library whose assignor is not known, or not for this input."""
-    if isinstance(closest.variant, LibraryVariant):
-        return closest.is_undecided or generation.leader_library != ClientLibrary.LIBRDKAFKA
-    if generation.libraries in (NO_LIBRARY, ANY_LIBRARY):
-        return generation.leader_library not in (None, ClientLibrary.JAVA)
-    return generation.leader_library != ClientLibrary.JAVA
+    library = generation.leader_library
+    if closest.variant.is_of_librdkafka:
+        return closest.compared is None or library != ClientLibrary.LIBRDKAFKA
+    return library != ClientLibrary.JAVA and not (library is None and generation.libraries in (NO_LIBRARY, ANY_LIBRARY))
 
 
 # -- reasons
@@ -270,23 +276,37 @@ def not_even_another(generation: Generation) -> str | None:
     return generation.unread
 
 
-def why_not(generation: Generation) -> str | None:
-    """Why a generation cannot be recomputed, from its record alone."""
-    reason = not_even_another(generation)
-    if reason is None and generation.protocol is None:
-        return "the record names no assignor"
-    if reason is None and generation.protocol not in LEADERS:
-        return f"assignor {generation.protocol!r} is none of Kafka's"
-    return reason
-
-
-def impossible(generation: Generation, counts: Counts) -> str:
+def why_not(generation: Generation, counts: Counts) -> str | None:
+    """Why a generation cannot be recomputed."""
+    if (reason := not_even_another(generation)) is not None:
+        return reason
+    if generation.protocol not in LEADERS:
+        named = f"assignor {generation.protocol!r} is none of Kafka's"
+        return "the record names no assignor" if generation.protocol is None else named
     if not counts.are_believed:
-        at = int(generation.lower_bounds.argmax())
-        return f"{generation.topics[at]}: the record names partition {generation.lower_bounds[at] - 1}, and few others"
-    at = int(counts.numbers.argmax())
-    count = int(counts.numbers[at])
-    return f"{generation.topics[at]}: {count} partitions, more than a cluster holds ({MOST_PARTITIONS})"
+        at = int(generation.counts.argmax())
+        return f"{generation.topics[at]}: the record names partition {generation.counts[at] - 1}, and few others"
+    if not counts.are_possible:
+        at = int(counts.numbers.argmax())
+        return (
+            f"{generation.topics[at]}: {counts.numbers[at]} partitions, more than a cluster holds ({MOST_PARTITIONS})"
+        )
+    return None
+
+
+def why_reproduced(
+    generation: Generation, before: Before | None, used: Counts, compared: Verdict, verdict: Verdict,
+    shown: Confirmation,
+) -> str | None:  # fmt: skip
+    """The record equals an answer. Whether that means anything depends on what confirms the input."""
+    if verdict == Verdict.STALE_INPUT:
+        return stale_input(generation, used, shown.confirmed)
+    order = None
+    if compared == Verdict.SAME_MEMBERS_OTHER_ORDER:
+        order = missing_input(generation, before, used)
+        order = order or "same owners, but no release lists a member's partitions in this order"
+    unconfirmed = not_confirmed(str(shown.why)) if verdict == Verdict.SAME_UNCONFIRMED else None
+    return "; ".join(filter(None, (order, unconfirmed))) or None
 
 
 def old_view(generation: Generation, counts: Counts, floor: Numbers) -> str:
@@ -311,12 +331,11 @@ def stale_topic(generation: Generation, topic: str, used: int, number: int) -> s
         return f"the leader assigned nothing of {topic}, which has {counted(number, 'partition')}"
     if used < number:
         return knew_only(topic, used, number)
-    rows = generation.assigned
-    is_beyond = (rows.topics == list(generation.topics).index(topic)) & (rows.partitions >= number)
-    beyond, members = rows.partitions[is_beyond].tolist(), rows.members[is_beyond].tolist()
-    names = list_names(sorted({generation.members[at] for at in members}), MOST_TOPICS)
-    partitions = list_names([f"{topic}-{each}" for each in sorted(set(beyond))], MOST_TOPICS)
-    gets = "gets" if len(set(members)) == 1 else "get"
+    at = generation.topic_positions[topic]
+    beyond = [(who, each) for who, of, each in generation.assigned.triples() if of == at and each >= number]
+    members = sorted({generation.members[who] for who, _ in beyond})
+    names, gets = list_names(members, MOST_TOPICS), "gets" if len(members) == 1 else "get"
+    partitions = list_names([f"{topic}-{each}" for each in sorted({each for _, each in beyond})], MOST_TOPICS)
     return (
         f"the leader assigned {partitions}, but {topic} has {counted(number, 'partition')}: {names} {gets} exceptions"
     )
@@ -330,23 +349,21 @@ def not_confirmed(why: str) -> str:
 def missing_input(generation: Generation, before: Before | None, counts: Counts) -> str | None:
     """Inputs that the log does not record and that may explain the difference."""
     assignor = str(generation.protocol)
-    if any(generation.racks) and assignor != "roundrobin" and lacks_racks(generation, counts):
+    if any(generation.racks) and assignor != "roundrobin" and (
+        counts.racks is None
+        or any(number and racks is None for number, racks in zip(counts.numbers.tolist(), counts.racks, strict=True))
+    ):  # fmt: skip
         return "members name their racks, but racks of the partitions' replicas are unknown"
     if before is None and assignor in STICKY and any(generation.instances):
         return "a static member may have come back, and the group's previous record is not in the log"
     return None
 
 
-def lacks_racks(generation: Generation, counts: Counts) -> bool:
-    if counts.racks is None:
-        return True
-    return any(number and racks is None for number, racks in zip(counts.numbers.tolist(), counts.racks, strict=True))
-
-
-def drift(generation: Generation, closest: TriedVariant) -> str:
-    num_different = 0 if closest.compared is None else closest.compared.num_different
-    differing = f"{counted(num_different, 'partition has', 'partitions have')} another owner"
-    if isinstance(closest.variant, LibraryVariant):
+def drift(generation: Generation, closest: Outcome) -> str:
+    if closest.compared is None:
+        return f"Kafka's own assignor fails for this input: {closest.failure}"
+    differing = f"{counted(closest.compared.num_different, 'partition has', 'partitions have')} another owner"
+    if closest.variant.is_of_librdkafka:
         return f"librdkafka's own assignor computes another assignment: {differing}"
     text = f"no release computes this: {differing}"
     if generation.leader_at is not None and generation.versions[generation.leader_at] == 0:

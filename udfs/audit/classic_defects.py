@@ -1,45 +1,41 @@
 """Known defects of Kafka's assignors, coordinators and clients that generations of classic groups show: what a
-signature sees, the signatures, named by what went wrong, and the table of defects (GENERATION_DEFECTS).
+signature looks at, the signatures, named by what went wrong, and the table of defects (GENERATION_DEFECTS).
 
-Defects without a trace in records of type 2 are nowhere: KAFKA-8767, 9752, 12890, 13406 (rebalances that were never
+Defects without a trace in records of type 2 are not here: KAFKA-8767, 9752, 12890, 13406 (rebalances that were never
 written), 10284 (the record is missing), 13419, 14009, 14024, 13636 (they need other records, or outside knowledge).
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from schemas.words.assignments import AuditReason, ClientLibrary, Verdict
 from udfs.assignors.answers import FIRST_CLIENTS
-from udfs.assignors.groups import ABSENT, Rows
-from udfs.assignors.questions import NEWEST_RELEASE, Release
+from udfs.assignors.groups import ABSENT, Partition, Rows
+from udfs.assignors.questions import Release
 from udfs.assignors.sticky_claims import Claims, cooperative_claims, last_generation, sticky_claims
 from udfs.audit.checks.assignments import RecordedAssignment
 from udfs.audit.checks.facts import ALL_CONFIRMED
-from udfs.audit.classic.generations import Generation, successors
-from udfs.audit.classic.results import GenerationResult
-from udfs.audit.classic.variants import (
+from udfs.audit.classic_generations import Generation, owned_before
+from udfs.audit.classic_results import GenerationResult
+from udfs.audit.classic_variants import (
     COOPERATIVE,
+    EQUAL_WAY_SINCE,
     STICKY,
     Line,
-    TriedVariant,
     Variant,
-    group_of,
+    asked,
     inferred_counts,
     lines_of,
     try_variant,
 )
 
-Partition = tuple[int, int]
-NEWEST: Final = Line("newest", NEWEST_RELEASE)
-# Releases with which the sticky assignors changed: a way of their own for equal subscriptions, even sizes in it, lists
-# that are sorted and partitions that two members claim going to neither, one partition more being level, and members
-# that keep partitions of all topics instead of whole topics.
-EQUAL_WAY_SINCE: Final = (2, 5, 1)
+# Releases with which the sticky assignors changed: lists that are sorted and partitions that two members claim going to
+# neither, even sizes for equal subscriptions, one partition more being level, and members that keep partitions of all
+# topics instead of whole topics.
 SORTED_SINCE: Final = (2, 8, 1)
 EVEN_SINCE: Final = (3, 0, 0)
 LEVEL_BY_ONE_SINCE: Final = (3, 5, 2)
@@ -53,6 +49,8 @@ SOON_US: Final = 120_000_000
 
 @dataclass(frozen=True)
 class Evidence:
+    """What signatures look at. Members and topics are positions in the generation."""
+
     result: GenerationResult
 
     @property
@@ -60,8 +58,12 @@ class Evidence:
         return self.result.generation
 
     @property
-    def is_readable(self) -> bool:
-        return self.result.is_readable and self.result.counts is not None
+    def before(self) -> Generation | None:
+        return None if self.result.before is None else self.result.before.generation
+
+    @property
+    def recorded(self) -> RecordedAssignment:
+        return self.result.recorded
 
     @property
     def is_drift(self) -> bool:
@@ -69,11 +71,10 @@ class Evidence:
 
     @property
     def release(self) -> Release | None:
-        """The release whose rules give the record. None: no release does."""
+        """The release of Kafka's clients whose rules give the record. None: no release does."""
         closest = self.result.closest
-        if closest is None or not closest.is_same or not isinstance(closest.variant, Variant):
-            return None
-        return closest.variant.line.release
+        is_of_kafka = closest is not None and closest.is_same and not closest.variant.is_of_librdkafka
+        return closest.variant.line.release if closest is not None and is_of_kafka else None
 
     @property
     def is_old_leader(self) -> bool:
@@ -81,25 +82,20 @@ class Evidence:
         return self.of.leader_at is not None and 0 <= int(self.of.versions[self.of.leader_at]) <= 1
 
     @property
-    def newest_version(self) -> int:
-        """Of the members' subscriptions: up to 1 they say no generation."""
-        return int(self.of.versions.max())
-
-    def by_newest(self, of: Generation | None = None) -> TriedVariant:
+    def newest(self) -> Variant:
         assert self.result.counts is not None
-        return try_variant(of or self.of, Variant(NEWEST, self.result.counts))
+        return Variant(Line("newest"), self.result.counts)
 
     @cached_property
-    def newest(self) -> Rows | None:
+    def expected(self) -> Rows | None:
         """What the newest release assigns."""
-        return self.by_newest().rows
+        return try_variant(self.of, self.newest).rows
 
     @cached_property
     def claims(self) -> Claims:
         """What members claim to have had, and the generation of each."""
-        assert self.result.counts is not None
         claims_of = cooperative_claims if self.of.protocol == COOPERATIVE else sticky_claims
-        return claims_of(group_of(self.of, Variant(NEWEST, self.result.counts)))
+        return claims_of(asked(self.of, self.newest))
 
     @cached_property
     def claimants(self) -> dict[Partition, list[int]]:
@@ -114,27 +110,17 @@ class Evidence:
     def owners(self) -> dict[Partition, list[int]]:
         return owners(self.of)
 
-    @property
-    def recorded(self) -> RecordedAssignment:
-        return self.result.recorded
+    @cached_property
+    def owned_before(self) -> dict[Partition, int]:
+        """According to the previous value, for members that are still there."""
+        had: dict[Partition, int] = {}
+        for member, *partition in () if self.before is None else owned_before(self.before, self.of).triples():
+            had.setdefault((partition[0], partition[1]), member)
+        return {partition: member for partition, member in had.items() if member >= 0}
 
     @property
     def spread(self) -> int:
         return int(np.ptp(self.recorded.sizes))
-
-    @cached_property
-    def owned_before(self) -> dict[Partition, int]:
-        """According to the previous value, for members that are still there."""
-        before = None if self.result.before is None else self.result.before.generation
-        if before is None or not before.members:
-            return {}
-        who = successors(before, self.of)
-        topics = {name: at for at, name in enumerate(self.of.topics)}
-        return {
-            (topics[before.topics[topic]], partition): who[members[0]]
-            for (topic, partition), members in owners(before).items()
-            if before.topics[topic] in topics and who[members[0]] >= 0
-        }
 
 
 def by_partition(lists: Sequence[Iterable[Partition]]) -> dict[Partition, list[int]]:
@@ -155,10 +141,10 @@ def owners(of: Generation) -> dict[Partition, list[int]]:
 def static_id_was_unknown(evidence: Evidence) -> bool:
     """A static member came back between join and sync, and the leader did not know its new id. It assigned nothing to
     it, not even an empty list."""
-    omitted = evidence.of.is_omitted
-    if omitted.all() or evidence.result.is_same:
+    of = evidence.of
+    if of.is_omitted.all() or evidence.result.is_same:
         return False
-    return any(evidence.of.instances[member] is not None for member in np.flatnonzero(omitted).tolist())
+    return any(of.instances[member] is not None for member in np.flatnonzero(of.is_omitted).tolist())
 
 
 def leader_missed_new_partitions(evidence: Evidence) -> bool:
@@ -169,10 +155,9 @@ def leader_missed_new_partitions(evidence: Evidence) -> bool:
 
 def rebalanced_twice_for_racks(evidence: Evidence) -> bool:
     """A restarted replica caused two rebalances that changed nothing, in groups whose members name their racks."""
-    before, of = evidence.result.before, evidence.of
-    if before is None or not before.is_repeat or not any(of.racks):
+    of, was = evidence.of, evidence.before
+    if was is None or evidence.result.before is None or not evidence.result.before.is_repeat:
         return False
-    was = before.generation
     is_soon = was.time is not None and of.time is not None and of.time - was.time <= SOON_US
     return is_soon and was.members == of.members and was.topics == of.topics and owners(was) == evidence.owners
 
@@ -182,34 +167,27 @@ def rebalanced_twice_for_racks(evidence: Evidence) -> bool:
 
 def ordered_by_member_id(evidence: Evidence) -> bool:
     """Static members are sorted by their changing member ids, not by their static ids."""
-    if not evidence.is_drift or not any(evidence.of.instances):
-        return False
-    return evidence.by_newest(replace(evidence.of, instances=[None] * len(evidence.of.members))).is_reproduced
+    nameless = replace(evidence.of, instances=[None] * len(evidence.of.members))
+    return any(evidence.of.instances) and try_variant(nameless, evidence.newest).is_reproduced
 
 
 def copartitioning_broken_by_racks(evidence: Evidence) -> bool:
     """With racks, range assigned partitions with equal numbers to different members."""
-    if not evidence.is_drift or not any(evidence.of.racks):
-        return False
     # Of what is assigned, not of what there is: a garbage record can name a partition far beyond all others.
     counts = evidence.recorded.counts.tolist()
-    of_topic: dict[int, dict[int, list[int]]] = {}
+    owners_of: dict[int, dict[int, list[int]]] = {topic: {} for topic in evidence.of.subscriptions[0]}
     for (topic, partition), members in evidence.owners.items():
-        if 0 <= partition < counts[topic]:
-            of_topic.setdefault(topic, {})[partition] = members
-    return any(
-        counts[one] == counts[other] and of_topic.get(one) != of_topic.get(other)
-        for one, other in combinations(evidence.of.topics_of_class[0].tolist(), 2)
-    )
+        if 0 <= partition < counts[topic] and topic in owners_of:
+            owners_of[topic][partition] = members
+    of_count: dict[int, dict[int, list[int]]] = {}
+    return any(of_count.setdefault(counts[topic], owned) != owned for topic, owned in owners_of.items())
 
 
 def library_left_a_member_out(evidence: Evidence) -> bool:
     """kafka-python groups members by iterating over an unsorted list: static members between dynamic ones are lost."""
     is_other = evidence.is_drift or evidence.result.reason == AuditReason.OTHER_LIBRARY.value
-    if not is_other or evidence.newest_version > 0:
-        return False
     is_static = [instance is not None for instance in evidence.of.instances]
-    return any(is_static) and not all(is_static) and evidence.recorded.num_idle_members > 0
+    return is_other and any(is_static) and not all(is_static) and evidence.recorded.num_idle_members > 0
 
 
 # Of the sticky assignors: how they use what members claim.
@@ -218,42 +196,33 @@ def library_left_a_member_out(evidence: Evidence) -> bool:
 def stale_claim_without_generation(evidence: Evidence) -> bool:
     """User data in the form before 2.3 has no generation. So a member that was away takes back what others have by now,
     or shares it with them."""
-    claims = evidence.claims
+    claims, had = evidence.claims, evidence.owned_before
     unsaid = {at for at, claimed in enumerate(claims.lists) if claimed and claims.generations[at] == ABSENT}
-    if not unsaid:
-        return False
-    return evidence.recorded.num_owned_twice() > 0 or any(
-        member in unsaid and member in evidence.owners.get(partition, ())
-        and evidence.owned_before.get(partition, member) != member
+    if unsaid and evidence.recorded.num_owned_twice() > 0:
+        return True
+    return any(
+        member in unsaid and had.get(partition, member) != member and member in evidence.owners.get(partition, ())
         for partition, members in evidence.claimants.items()
         for member in members
-    )  # fmt: skip
+    )
 
 
 def trusted_the_leaders_own_memory(evidence: Evidence) -> bool:
     """The leader used its own memory of the previous generation, not what members claimed."""
-    if not evidence.is_drift:
-        return False
-    said = {partition: members for partition, members in evidence.claimants.items() if len(members) == 1}
-    differing = [each for each, owner in evidence.owned_before.items() if each in said and said[each] != [owner]]
-    kept = [each for each in differing if evidence.owners.get(each) == [evidence.owned_before[each]]]
+    had, claimants = evidence.owned_before, evidence.claimants
+    differing = [each for each in had if len(claimants.get(each, ())) == 1 and claimants[each] != [had[each]]]
+    kept = [each for each in differing if evidence.owners.get(each) == [had[each]]]
     return len(differing) > 1 and len(kept) == len(differing)
 
 
 def gave_what_another_owned(evidence: Evidence) -> bool:
-    """A partition was assigned to its new owner while the old one still had it."""
+    """A partition was assigned to its new owner while the old one still had it. With racks, because no replica of it is
+    in its owner's rack."""
     return bool(evidence.result.unsafe.any())
-
-
-def unsafe_by_racks(evidence: Evidence) -> bool:
-    """The same, because its owner's rack has no replica of it."""
-    return any(evidence.of.racks) and gave_what_another_owned(evidence)
 
 
 def older_claim_won(evidence: Evidence) -> bool:
     """Without generations in the subscriptions, a stale claim can win over a newer one."""
-    if evidence.newest_version > 1:
-        return False
     generations = evidence.claims.generations
     return any(
         generations[owner] < max(generations[member] for member in members)
@@ -268,42 +237,33 @@ def two_claims_of_one_generation(evidence: Evidence) -> bool:
     if not evidence.is_old_leader or (evidence.release is not None and evidence.release >= SORTED_SINCE):
         return False
     generations = evidence.claims.generations
-    is_met = any(
+    return evidence.spread > 1 and any(
         len({generations[member] for member in members}) < len(members) for members in evidence.contested.values()
     )
-    return is_met and evidence.spread > 1
 
 
 def generations_were_reset(evidence: Evidence) -> bool:
     """Members whose sync failed forgot their generation, and with it what they had."""
-    of, before = evidence.of, evidence.result.before
-    if before is None or evidence.newest_version > 1:
-        return False
-    had, claim = set(evidence.owned_before.values()), set(of.owned.members.tolist())
-    known = set(before.generation.members)
+    of, known = evidence.of, set() if evidence.before is None else set(evidence.before.members)
+    silent = set(evidence.owned_before.values()) - set(of.owned.members.tolist())
     reset = [
         member
-        for member, data in enumerate(of.user_data)
-        if member in had and member not in claim and of.members[member] in known
-        and data is not None and last_generation(data) == ABSENT
-    ]  # fmt: skip
+        for member in silent
+        if of.members[member] in known
+        and (data := of.user_data[member]) is not None
+        and last_generation(data) == ABSENT
+    ]
     return len(reset) > 1
 
 
 def owned_lists_are_unsorted(evidence: Evidence) -> bool:
     """Which partitions stay depended on the order in which a member listed what it had."""
-    of = evidence.of
-    lists = ([(of.topics[topic], each) for topic, each in owned] for owned in of.owned.lists(len(of.members)))
-    return any(listed != sorted(listed) for listed in lists)
+    return any(listed != sorted(listed) for listed in evidence.of.owned.lists(len(evidence.of.members)))
 
 
 def returned_what_is_not_subscribed(evidence: Evidence) -> bool:
     """A partition returns to the member that had it before, which no longer subscribes to its topic."""
-    takes = [set(listed.tolist()) for listed in evidence.of.topics_of_class]
-    classes = evidence.of.class_of_member.tolist()
-    return any(
-        topic not in takes[classes[member]] for (topic, _), members in evidence.owners.items() for member in members
-    )
+    return bool(evidence.recorded.is_unsubscribed.any())
 
 
 def kept_what_does_not_exist(evidence: Evidence) -> bool:
@@ -320,12 +280,10 @@ def kept_what_does_not_exist(evidence: Evidence) -> bool:
 
 def moved_more_than_needed(evidence: Evidence) -> bool:
     """The way of its own for equal subscriptions took partitions from full members, or left sizes uneven."""
-    newest = evidence.newest
-    if newest is None:
+    if evidence.expected is None:
         return False
-    claimants, num_members = evidence.claimants, len(evidence.of.members)
+    claimants, lists = evidence.claimants, evidence.expected.lists(len(evidence.of.members))
     kept = sum(members[0] in claimants.get(each, ()) for each, members in evidence.owners.items())
-    lists = newest.lists(num_members)
     could_keep = sum(member in claimants.get(each, ()) for member, has in enumerate(lists) for each in has)
     sizes = list(map(len, lists))
     return kept < could_keep or evidence.spread > max(sizes) - min(sizes)
@@ -333,11 +291,11 @@ def moved_more_than_needed(evidence: Evidence) -> bool:
 
 def topics_are_uneven(evidence: Evidence) -> bool:
     """Members kept whole topics. Their sizes are even in total, but far from even topic by topic."""
-    if evidence.newest is None:
+    if evidence.expected is None:
         return False
     of = evidence.of
     uneven = spread_by_topic(of.assigned, len(of.members))
-    return uneven > len(of.topics) and uneven > spread_by_topic(evidence.newest, len(of.members))
+    return uneven > len(of.topics) and uneven > spread_by_topic(evidence.expected, len(of.members))
 
 
 def spread_by_topic(rows: Rows, num_members: int) -> int:
@@ -367,43 +325,57 @@ def took_long(evidence: Evidence, before: Release) -> bool:
 
 class Defect(NamedTuple):
     """What is not for the signature alone: `assignors`, of records that can be read; releases, one of whose rules give
-    the record, from the first one to before the second; whether members must subscribe to the same topics.
-    `needs_counts` False: the records say enough, whatever numbers of partitions topics had. What members claim and get
-    follows other rules in other libraries than Kafka's: they have few of these defects."""
+    the record, from the first one to before the second; whether members must subscribe to the same topics, one must
+    name its rack, or no release may give the record; the newest version that subscriptions may have: up to 1 they say
+    no generation. `needs_counts` False: the records say enough, for any numbers of partitions of the topics. What
+    members claim and get follows other rules in other libraries than Kafka's: they have few of these defects."""
 
     name: str
     fits: Callable[[Evidence], bool]
     assignors: Collection[str] | None = None
     releases: tuple[Release, Release] | None = None
     has_one_subscription: bool | None = None
+    has_racks: bool = False
+    is_drift: bool = False
+    newest_version: int | None = None
     needs_counts: bool = True
     is_of_other_libraries: bool = False
 
     def is_of(self, evidence: Evidence) -> bool:
-        of = evidence.of
-        if self.assignors is not None and not (of.protocol in self.assignors and evidence.is_readable):
+        of, result = evidence.of, evidence.result
+        is_known = result.is_readable and result.counts is not None
+        if self.assignors is not None and not (is_known and of.protocol in self.assignors):
             return False
         if self.releases is not None:
             since, before = self.releases
             if evidence.release is None or not since <= evidence.release < before:
                 return False
-        return self.has_one_subscription in (None, of.has_one_subscription) and self.fits(evidence)
+        return (
+            (self.has_one_subscription in (None, of.has_one_subscription))
+            and (not self.has_racks or any(of.racks))
+            and (not self.is_drift or evidence.is_drift)
+            and (self.newest_version is None or int(of.versions.max()) <= self.newest_version)
+            and self.fits(evidence)
+        )
 
 
 # The most specific first: a generation gets only one.
 GENERATION_DEFECTS: Final = (
     Defect("KAFKA-9801", static_id_was_unknown, needs_counts=False, is_of_other_libraries=True),
     Defect("KAFKA-7026", stale_claim_without_generation, ("sticky",), needs_counts=False),
-    Defect("KAFKA-5277", trusted_the_leaders_own_memory, ("sticky",)),
-    Defect("KAFKA-15170", unsafe_by_racks, (COOPERATIVE,), needs_counts=False),
-    Defect("KAFKA-13715", older_claim_won, (COOPERATIVE,), needs_counts=False),
+    Defect("KAFKA-5277", trusted_the_leaders_own_memory, ("sticky",), is_drift=True),
+    Defect("KAFKA-15170", gave_what_another_owned, (COOPERATIVE,), has_racks=True, needs_counts=False),
+    Defect("KAFKA-13715", older_claim_won, (COOPERATIVE,), newest_version=1, needs_counts=False),
     Defect("KAFKA-14639", gave_what_another_owned, (COOPERATIVE,), needs_counts=False),
     Defect("KAFKA-12984", two_claims_of_one_generation, STICKY, has_one_subscription=True),
-    Defect("KAFKA-13891", generations_were_reset, (COOPERATIVE,), needs_counts=False),
-    Defect("KAFKA-8355", ordered_by_member_id, ("range",)),
-    Defect("KAFKA-8356", ordered_by_member_id, ("roundrobin",)),
+    Defect("KAFKA-13891", generations_were_reset, (COOPERATIVE,), newest_version=1, needs_counts=False),
+    Defect("KAFKA-8355", ordered_by_member_id, ("range",), is_drift=True),
+    Defect("KAFKA-8356", ordered_by_member_id, ("roundrobin",), is_drift=True),
     Defect("KAFKA-13435", leader_missed_new_partitions),
-    Defect("KAFKA-14891", copartitioning_broken_by_racks, ("range",), has_one_subscription=True),
+    Defect(
+        "KAFKA-14891", copartitioning_broken_by_racks, ("range",), has_one_subscription=True, has_racks=True,
+        is_drift=True,
+    ),
     Defect("KAFKA-16277", topics_are_uneven, STICKY, (EVEN_SINCE, BY_PARTITION_SINCE), has_one_subscription=True),
     Defect("KAFKA-12464", moved_more_than_needed, STICKY, (EQUAL_WAY_SINCE, EVEN_SINCE), has_one_subscription=True),
     # Many members and partitions took minutes.
@@ -411,7 +383,7 @@ GENERATION_DEFECTS: Final = (
     Defect("KAFKA-12675", lambda of: took_long(of, EVEN_SINCE), STICKY, has_one_subscription=False),
     # Balance was too strict: partitions moved back and forth without end.
     Defect("KAFKA-15106", is_slow, STICKY, (EVEN_SINCE, LEVEL_BY_ONE_SINCE), has_one_subscription=False),
-    Defect("KAFKA-20778", rebalanced_twice_for_racks, needs_counts=False, is_of_other_libraries=True),
+    Defect("KAFKA-20778", rebalanced_twice_for_racks, has_racks=True, needs_counts=False, is_of_other_libraries=True),
     Defect("KAFKA-12898", owned_lists_are_unsorted, (COOPERATIVE,), (EQUAL_WAY_SINCE, SORTED_SINCE)),
     # These have no issue in Kafka's JIRA.
     Defect(
@@ -419,7 +391,10 @@ GENERATION_DEFECTS: Final = (
         has_one_subscription=False, needs_counts=False,
     ),
     Defect("sticky: claims beyond the topic's partitions", kept_what_does_not_exist, STICKY),
-    Defect("kafka-python: range leaves members out", library_left_a_member_out, ("range",), is_of_other_libraries=True),
+    Defect(
+        "kafka-python: range leaves members out", library_left_a_member_out, ("range",), newest_version=0,
+        is_of_other_libraries=True,
+    ),
 )  # fmt: skip
 
 
@@ -427,12 +402,10 @@ def defect_of_generation(result: GenerationResult, is_sound: bool) -> str | None
     """`is_sound`: the counts of the assignment show nothing wrong."""
     if is_sound and is_healthy(result):
         return None
-    is_of_java = result.reason != AuditReason.OTHER_LIBRARY.value and result.generation.leader_library in (
-        None,
-        ClientLibrary.JAVA,
-    )
+    library = result.generation.leader_library
+    is_of_java = result.reason != AuditReason.OTHER_LIBRARY.value and library in (None, ClientLibrary.JAVA)
     defects = [defect for defect in GENERATION_DEFECTS if is_of_java or defect.is_of_other_libraries]
-    if result.why_unconfirmed is not None and result.verdict != Verdict.STALE_INPUT:
+    if result.confirmation.why is not None and result.verdict != Verdict.STALE_INPUT:
         # With the numbers of partitions that the record itself shows.
         counts = inferred_counts(result.generation)
         result = replace(result, counts=counts if counts.are_possible else None, confirmation=ALL_CONFIRMED)

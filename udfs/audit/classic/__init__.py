@@ -1,1 +1,0 @@
-"""Assignments of classic groups: the input of their leaders, as far as the log shows it."""
