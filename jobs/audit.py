@@ -18,8 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 from jobs import ingest
-from jobs.command_line.flags import as_of_micros, with_full_as_of
-from jobs.command_line.group_choice import GroupChoice
+from jobs.command_line.values import GroupChoice, as_of_micros, with_full_as_of
 from jobs.engine.choice import engine_of
 from jobs.engine.engine import Engine
 from jobs.gating.options import exit_code, gate_options

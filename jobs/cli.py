@@ -1,21 +1,21 @@
 """The command line: one subcommand for each job.
 
-It loads the flags of the command that was typed, and the job only if these are correct. So help and error messages are
-printed at once.
+Only the command that was typed gets its flags, and its job is loaded only if these are correct. So help and error
+messages are printed at once.
 """
 
 import argparse
+import ast
 import importlib
 import os
 import re
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from types import ModuleType
+from pkgutil import get_data
 from typing import TYPE_CHECKING, Any
 
-from jobs.command_line.commands import COMMANDS, EXAMPLES, JOBS, NAMES, READERS, SECTIONS, WITHOUT_PANDAS
-from jobs.command_line.help_text import HYPHENS, HelpText, commands_text, description_of
+from jobs.command_line.flags import COMMANDS, LOCAL, SECTIONS, Kind, add_arguments, wanted_engine
 from jobs.output.failure import Failure, run_guarded, say
 from jobs.processes.no_pandas import keep_pandas_out
 from jobs.processes.spare_start import spare_start
@@ -30,6 +30,19 @@ if TYPE_CHECKING:
 FLAGS = ("--help", "--version")
 # Set by the scripts of `groupscope completion`, with the line to complete.
 IS_COMPLETING, COMPLETED_LINE = "_ARGCOMPLETE", "COMP_LINE"
+# As in pyproject.toml, which is not in the zip that spark-submit ships.
+VERSION = "0.1.0"
+NAME_WIDTH = 14
+HYPHENS = "If a name begins with a hyphen, write -- before it and all flags before --, as in: --wide -- -name"
+MORE = """\
+Examples:
+  groupscope audit --source segments:/var/lib/kafka
+  groupscope groups --state Empty
+  groupscope why billing --at 2026-11-21T03:00
+  groupscope help why
+
+groupscope COMMAND --help shows the flags of a command and more examples.
+groupscope --version shows the version."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -87,7 +100,6 @@ def run(arguments: Sequence[str], *, is_own_process: bool) -> int:
     """`is_own_process` is False when another program calls this, which may need libraries that we keep out."""
     words = help_flags(arguments)
     if words[0] == "--version":
-        from jobs.command_line.version import version_line
         from jobs.output.rows import write_lines
 
         write_lines([version_line()])
@@ -128,7 +140,7 @@ def parsers(wanted: str | None) -> "tuple[Parser, Commands]":
         prog="groupscope",
         usage="groupscope COMMAND [flags]",
         description="Reads the records of __consumer_offsets and shows what Kafka consumer groups did and why.",
-        epilog=commands_text(SECTIONS, EXAMPLES),
+        epilog=commands_text(),
         formatter_class=HelpText,
         allow_abbrev=False,
         add_help=False,
@@ -138,23 +150,54 @@ def parsers(wanted: str | None) -> "tuple[Parser, Commands]":
     commands: Commands = parser.add_subparsers(
         dest="command", required=True, metavar="COMMAND", prog="groupscope", parser_class=Parser, help=argparse.SUPPRESS
     )
-    for name, summary in COMMANDS.items():
+    for name, declared in COMMANDS.items():
         if name != wanted:
-            commands.add_parser(name, help=summary)
+            commands.add_parser(name, help=declared.summary)
             continue
         command = commands.add_parser(
             name,
-            help=summary,
+            help=declared.summary,
             description=description_of(name),
-            epilog=HYPHENS if name in NAMES else None,
+            epilog=HYPHENS if Kind.NAMES in declared.kind else None,
             formatter_class=HelpText,
             # An abbreviated flag would change its meaning when a new flag with the same beginning is added.
             allow_abbrev=False,
         )
-        flags_of(name).add_arguments(command)
+        add_arguments(command, name)
         command.add_argument("--debug", action="store_true", help="show the stack trace of a failure")
         command.usage = usage_of(command)
     return parser, commands
+
+
+def commands_text() -> str:
+    """The commands and examples that `groupscope --help` prints after the usage line."""
+    blocks = [
+        "\n".join([f"{title}:", *(f"  {name:<{NAME_WIDTH}}{each.summary}" for name, each in commands.items())])
+        for title, commands in SECTIONS.items()
+    ]
+    return "\n\n".join([*blocks, MORE])
+
+
+def description_of(command: str) -> str:
+    """The docstring of the command's module, with examples. It is read as text, since an import may take a second; the
+    module may be in the zip that spark-submit ships."""
+    source = get_data("jobs", f"{command}.py")
+    return ast.get_docstring(ast.parse(source or "")) or ""
+
+
+class HelpText(argparse.RawDescriptionHelpFormatter):
+    """Flags in one column, what they do in the next, and the description with its line breaks."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=32)
+
+
+def version_line() -> str:
+    from schemas.tables import CONTRACT_VERSION
+    from udfs.assignors.questions import NEWEST_RELEASE
+
+    kafka = ".".join(map(str, NEWEST_RELEASE[:2]))
+    return f"groupscope {VERSION} (contract {CONTRACT_VERSION}, Kafka releases up to {kafka})"
 
 
 def usage_of(command: Parser) -> str:
@@ -185,8 +228,9 @@ def check_command(words: Sequence[str], wanted: str | None) -> None:
 def prepare_process(parsed: argparse.Namespace) -> None:
     """Does what must happen before slow modules are loaded."""
     spare_start()
-    is_local_job = parsed.command in JOBS and is_local(parsed)
-    if is_local_job or parsed.command in WITHOUT_PANDAS:
+    kind = COMMANDS[parsed.command].kind
+    is_local_job = Kind.JOB in kind and wanted_engine(parsed) == LOCAL
+    if is_local_job or Kind.LIGHT in kind:
         keep_pandas_out()
     if is_local_job:
         from jobs.engine.early_server import start_early
@@ -200,7 +244,8 @@ def progress_of(parsed: argparse.Namespace) -> AbstractContextManager[None]:
         return nullcontext()
     from jobs.output.progress import show_progress
 
-    return show_progress(is_quiet=parsed.quiet, step=parsed.command if parsed.command in READERS else None)
+    is_step = Kind.STEP in COMMANDS[parsed.command].kind
+    return show_progress(is_quiet=parsed.quiet, step=parsed.command if is_step else None)
 
 
 def zone_of(parsed: argparse.Namespace) -> AbstractContextManager[None]:
@@ -215,18 +260,8 @@ def zone_of(parsed: argparse.Namespace) -> AbstractContextManager[None]:
     return in_zone(parsed.tz, parsed.tz if parsed.format == Format.TABLE else UTC)
 
 
-def is_local(parsed: argparse.Namespace) -> bool:
-    from jobs.command_line.flags import LOCAL, wanted_engine
-
-    return wanted_engine(parsed) == LOCAL
-
-
 def command_in(words: Sequence[str]) -> str | None:
     return words[0] if words and words[0] in COMMANDS else None
-
-
-def flags_of(command: str) -> ModuleType:
-    return importlib.import_module(f"jobs.arguments.{command}")
 
 
 if __name__ == "__main__":

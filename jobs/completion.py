@@ -10,7 +10,6 @@ each completion, so it stays correct after an upgrade. Groups and topics come fr
 """
 
 import argparse
-import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -18,7 +17,7 @@ from argcomplete import autocomplete
 from argcomplete.completers import DirectoriesCompleter, FilesCompleter
 from argcomplete.shell_integration import shellcode
 
-from jobs.command_line.flags import OF_MACHINE, zone_names
+from jobs.command_line.values import OF_MACHINE, zone_names
 from jobs.output.failure import Failure
 from jobs.output.rows import write_lines
 from jobs.processes.no_pandas import keep_pandas_out
@@ -90,9 +89,3 @@ COMPLETERS: dict[str, Completer] = {
     "FORM:PLACE": formats,
     "ZONE": zones,
 }
-
-
-if __name__ == "__main__":
-    from jobs.cli import main
-
-    sys.exit(main(["completion", *sys.argv[1:]]))

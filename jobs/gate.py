@@ -21,8 +21,8 @@ from collections.abc import Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from jobs.arguments.gate import with_defaults
-from jobs.command_line.flags import with_full_as_of
+from jobs.command_line.flags import FAIL_ON, LOCK_WAIT
+from jobs.command_line.values import with_full_as_of
 from jobs.engine.choice import engine_of
 from jobs.output.rows import print_rows
 from jobs.output.text_pages import print_page
@@ -40,6 +40,12 @@ def run(arguments: argparse.Namespace) -> int:
 
         return record_span(arguments)
     return judge(arguments)
+
+
+def with_defaults(arguments: argparse.Namespace) -> argparse.Namespace:
+    """Without --span these flags have defaults; with it they are refused where they were typed."""
+    typed = {name: value for name, value in vars(arguments).items() if value is not None}
+    return argparse.Namespace(**{**vars(arguments), "fail_on": FAIL_ON[0], "lock_wait": LOCK_WAIT, **typed})
 
 
 def judge(arguments: argparse.Namespace) -> int:

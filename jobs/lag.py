@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jobs.command_line.flags import as_of_micros
+from jobs.command_line.values import as_of_micros
 from jobs.engine.choice import engine_of
 from jobs.measuring.run import Measurement
 from jobs.output.rows import row_lines

@@ -18,8 +18,8 @@ from datetime import datetime, timedelta
 
 from jobs.answers.marks import current_marks
 from jobs.answers.table_reader import Row
-from jobs.command_line.flags import EPOCH, instant
 from jobs.command_line.suggestions import unknown
+from jobs.command_line.values import EPOCH, instant
 from jobs.gating.options import check_pattern
 from jobs.output.failure import Failure, say, visible
 from jobs.output.rows import print_rows, time_text

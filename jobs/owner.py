@@ -31,8 +31,8 @@ from jobs.answers.missing_records import check_seen_at
 from jobs.answers.narrow_tables import print_narrow
 from jobs.answers.table_reader import Condition, Row, equal
 from jobs.answers.unnamed_topics import say_may_own, say_unnamed
-from jobs.command_line.flags import EPOCH
 from jobs.command_line.suggestions import unknown
+from jobs.command_line.values import EPOCH
 from jobs.output.failure import Failure, say, visible
 from jobs.output.rows import Format, time_text
 from schemas.functions import OWNER_COLUMNS

@@ -14,8 +14,8 @@ import sys
 import time
 from dataclasses import asdict
 
-from jobs.command_line.group_choice import GroupChoice
 from jobs.command_line.suggestions import unknown
+from jobs.command_line.values import GroupChoice
 from jobs.gating.options import check_matches, check_pattern
 from jobs.output.failure import Failure
 from jobs.output.rows import Format, print_rows, write_lines

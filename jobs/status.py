@@ -28,7 +28,7 @@ from jobs.answers.marks import after_words
 from jobs.answers.short_ids import with_short_ids
 from jobs.answers.standing import Standing, Unwell, clients, is_bad, standing
 from jobs.answers.table_reader import Row, one_of
-from jobs.command_line.flags import EPOCH
+from jobs.command_line.values import EPOCH
 from jobs.output.failure import visible
 from jobs.output.rows import Format, clock_text, print_rows, row_lines, time_text, write_lines
 from jobs.output.table_layout import cut_to, label_lines, paragraph

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from jobs.command_line.flags import COMMANDS
+
 ROOT = Path(__file__).parents[1]
 
 STANDARD_LIBRARY = frozenset(sys.stdlib_module_names)
@@ -54,11 +56,7 @@ MOST_IN_A_FOLDER = 15
 
 def imports(source):
     """Line and full name of each import, those inside functions and `from package import module` included."""
-    return imports_in(ast.parse(source))
-
-
-def imports_in(tree):
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -96,15 +94,9 @@ def modules():
 
 
 def imported_modules(source, names):
-    """Imports for types included: a reader follows them too. Without what a module does when it is run."""
-    tree = ast.parse(source)
-    tree.body = [node for node in tree.body if not (isinstance(node, ast.If) and is_for_main(node))]
-    imported = (name for _, name in imports_in(tree))
+    """Imports for types included: a reader follows them too. So is what a module imports when it is run."""
+    imported = (name for _, name in imports(source))
     return {name if name in names else name.rpartition(".")[0] for name in imported} & set(names)
-
-
-def is_for_main(node):
-    return ast.unparse(node.test) == "__name__ == '__main__'"
 
 
 def packages_of(arrows, packages):
@@ -147,14 +139,14 @@ def test_a_circle_is_seen():
     source = "if TYPE_CHECKING:\n    from jobs import a\ndef f():\n    from jobs.b import g\n    import jobs.c.h"
     assert imported_modules(source, ("jobs.a", "jobs.b", "jobs.c.h")) == {"jobs.a", "jobs.b", "jobs.c.h"}
     main = "if __name__ == '__main__':\n    from jobs import a"
-    assert imported_modules(main, ("jobs.a",)) == set()
+    assert imported_modules(main, ("jobs.a",)) == {"jobs.a"}
     assert packages_of({"p.x": {"q.y"}, "q.z": {"p.x"}}, ("p", "q")) == {"p": {"q"}, "q": {"p"}}
 
 
 def test_a_folder_holds_few_modules_and_says_what_they_are():
     for folder in {file.parent for file in modules().values()}:
         # One for each command.
-        if folder not in (ROOT / "jobs", ROOT / "jobs" / "arguments"):
+        if folder != ROOT / "jobs":
             assert len(list(folder.glob("[!_]*.py"))) <= MOST_IN_A_FOLDER, folder
         assert ast.get_docstring(ast.parse((folder / "__init__.py").read_text())), folder
 
@@ -174,11 +166,8 @@ def test_every_file_that_is_run_like_a_job_is_declared_as_one():
     def functions(file):
         return {node.name for node in ast.parse(file.read_text()).body if isinstance(node, ast.FunctionDef)}
 
-    jobs = {file.stem for file in (ROOT / "jobs").glob("*.py") if "run" in functions(file)} - CALL_JOBS
-    arguments = (ROOT / "jobs" / "arguments").glob("[a-z]*.py")
-    flags = {file.stem for file in arguments if "add_arguments" in functions(file)} - CALL_JOBS
-    assert flags
-    assert flags <= jobs <= JOBS
+    jobs = {file.stem for file in (ROOT / "jobs").glob("*.py") if "run" in functions(file)} - {"cli"}
+    assert jobs == JOBS == set(COMMANDS)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.answers.table_reader import Condition, Row, TableReader, equal
-from jobs.command_line.flags import EPOCH
+from jobs.command_line.values import EPOCH
 from jobs.output.failure import say, visible
 from schemas.tables import TABLES, Table
 from schemas.words.history import AnomalyKind

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from jobs.answers.coordinators import Coordinators
 from jobs.answers.offsets_partitions import OffsetsPartitions
 from jobs.answers.table_reader import Condition, Row, TableReader, equal
-from jobs.command_line.flags import EPOCH, instant
 from jobs.command_line.suggestions import unknown
+from jobs.command_line.values import EPOCH, instant
 from jobs.output.failure import Failure, say, visible
 from jobs.output.rows import Format, print_rows, time_text, write_lines
 from jobs.output.zones import ZONES, with_zone

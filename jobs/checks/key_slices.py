@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from jobs.checks.check import CheckedWarehouse
-from jobs.command_line.flags import EPOCH
+from jobs.command_line.values import EPOCH
 from jobs.storage.places.place import Place
 from schemas.tables import TABLES, Table
 from udfs.arrays.arrow_schema import table_schema

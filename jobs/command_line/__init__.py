@@ -1,1 +1,1 @@
-"""The list of commands, their shared flags, help texts and suggestions."""
+"""One table of commands and flags, the values that people type, and suggestions for mistyped words."""

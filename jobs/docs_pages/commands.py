@@ -9,8 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from jobs.cli import flags_of
-from jobs.command_line.commands import COMMANDS, NAMES
+from jobs.command_line.flags import COMMANDS, Kind, add_arguments
 from jobs.docs_pages.page_file import write_or_check
 
 PAGE = Path("docs/commands.md")
@@ -91,10 +90,10 @@ MORE = {
 
 
 def page() -> str:
-    contents = [f"- [{name}](#{name}): {plain(summary)}" for name, summary in COMMANDS.items()]
+    contents = [f"- [{name}](#{name}): {plain(command.summary)}" for name, command in COMMANDS.items()]
     lines = [INTRODUCTION, *contents, ""]
-    for name, summary in COMMANDS.items():
-        lines += command_lines(name, summary)
+    for name, command in COMMANDS.items():
+        lines += command_lines(name, command.summary)
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -108,7 +107,7 @@ def command_lines(name: str, summary: str) -> Iterator[str]:
     yield from ("```text", *USAGES.get(name, [usage(name, actions)]), "```", "")
     yield from table("argument", [(word_of(each), each) for each in arguments if each.help])
     yield from table("flag", [(flag_text(each), each) for each in flags])
-    if name in NAMES:
+    if Kind.NAMES in COMMANDS[name].kind:
         yield from (HYPHENS.format(name), "")
 
 
@@ -122,7 +121,7 @@ def usage(name: str, actions: list[argparse.Action]) -> str:
 
 def actions_of(command: str) -> list[argparse.Action]:
     parser = argparse.ArgumentParser(prog=f"groupscope {command}", add_help=False)
-    flags_of(command).add_arguments(parser)
+    add_arguments(parser, command)
     return [action for action in parser._actions if action.help != argparse.SUPPRESS]
 
 

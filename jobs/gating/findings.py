@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from jobs.command_line.group_choice import GroupChoice
+from jobs.command_line.values import GroupChoice
 from jobs.gating.declarations.finding_files import Events, finding_files
 from jobs.gating.declarations.sql_text import Parameters
 from jobs.gating.declarations.waivers import Waiver, waiver_of

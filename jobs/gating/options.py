@@ -9,16 +9,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from jobs.command_line.flags import instant
-from jobs.command_line.group_choice import GroupChoice
+from jobs.command_line.flags import CRITICAL, NEVER, NEW
+from jobs.command_line.values import GroupChoice, instant
 from jobs.output.failure import Failure
 from jobs.runs.result import now_ms
 from schemas.words.exit_codes import ExitCode
 from udfs.sentences.counts import counted
 
-NEVER, CRITICAL = "never", "critical"
-# At the end of a word of --fail-on: what runs reported before does not count.
-NEW = "-new"
 ASKED = ("config", "fail_on", "as_of", "since", "until", "group", "exclude_group")
 
 

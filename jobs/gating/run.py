@@ -11,8 +11,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
-from jobs.command_line.flags import EPOCH, instant
-from jobs.command_line.group_choice import GroupChoice
+from jobs.command_line.values import EPOCH, GroupChoice, instant
 from jobs.configuration.settings import number_settings, settings_hash
 from jobs.gating.declarations.finding_files import PLACE, Events, finding_files
 from jobs.gating.declarations.metric_files import Metrics, metric_files

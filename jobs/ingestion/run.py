@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from jobs.broker.client_properties import client_properties
-from jobs.command_line.flags import instant
+from jobs.command_line.values import instant
 from jobs.ingestion.driver.changes import (
     Outcome,
     archive_rows,

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.command_line.flags import EPOCH
+from jobs.command_line.values import EPOCH
 from jobs.ingestion.driver.changes import Outcome
 from jobs.ingestion.driver.state import LIVE
 from jobs.ingestion.task.plan import Reading

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.command_line.flags import EPOCH, instant
+from jobs.command_line.values import EPOCH, instant
 from jobs.output.failure import Failure
 from jobs.runs.dropped_history import MAINTAIN
 from jobs.runs.run import Run, RunOutcome

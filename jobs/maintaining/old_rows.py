@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.command_line.flags import EPOCH
+from jobs.command_line.values import EPOCH
 from schemas.words.history import OffsetEnd
 from udfs.arrays.nullable import NONE, numbers
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from jobs.command_line.flags import EPOCH
+from jobs.command_line.values import EPOCH
 from jobs.runs.as_of import known_span, millis
 from jobs.warehouses.manifest import versions_of
 from jobs.warehouses.warehouse import Warehouse

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from jobs.command_line.flags import EPOCH
+from jobs.command_line.values import EPOCH
 from jobs.output.rows import time_text
 
 COLUMNS = ("offsets_partition", "offset", "time", "type", "key", "value")

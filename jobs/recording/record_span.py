@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from jobs.arguments.gate_spans import WITHOUT_EFFECT, Span
-from jobs.command_line.flags import EPOCH, instant
+from jobs.command_line.values import EPOCH, Span, instant
 from jobs.output.failure import Failure, say, visible
 from jobs.output.rows import print_rows
 from jobs.recording.spans_table import add_rows, identity
@@ -22,6 +21,10 @@ from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import SpanVerdict
 
+# Flags of `gate` that have no effect with --span: it checks no table, and waits for no run.
+WITHOUT_EFFECT = (
+    "fail_on", "since", "exclude_group", "as_of", "result_file", "lock_wait", "engine", "workers",
+)  # fmt: skip
 SHOWN = ("group_id", "topic", "partition", "from_offset", "to_offset", "suite", "verdict")
 
 

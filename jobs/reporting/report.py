@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from jobs.answers.table_reader import Row as DictRow
-from jobs.command_line.group_choice import GroupChoice
+from jobs.command_line.values import GroupChoice
 from jobs.output.progress import counting
 from jobs.output.zones import ZONES
 from jobs.reporting.group_pages import About, GroupPages, part_text

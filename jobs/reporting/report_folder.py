@@ -6,7 +6,7 @@ from hashlib import sha256
 from html import unescape
 from importlib.resources import files
 
-from jobs.command_line.group_choice import GroupChoice
+from jobs.command_line.values import GroupChoice
 from jobs.output.failure import Failure
 from jobs.output.zones import ZONES
 from jobs.reporting.page_files import INDEX

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from jobs.command_line.group_choice import GroupChoice
+from jobs.command_line.values import GroupChoice
 from jobs.engine.engine import Engine
 from jobs.output.progress import counting, doing
 from jobs.output.zones import ZONES, in_zone

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pyarrow.compute as pc
 
-from jobs.command_line.flags import EPOCH
+from jobs.command_line.values import EPOCH
 from jobs.output.failure import Failure
 from jobs.output.rows import time_text
 from jobs.runs.dropped_history import REBUILD, history_dropped_before

@@ -19,7 +19,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from jobs.command_line.flags import EPOCH
+from jobs.command_line.values import EPOCH
 from jobs.output.failure import Failure, os_error_line
 from jobs.sources.stored_segments import split_at_pattern
 from jobs.sources.unreadable import IS_PACKED, UNPACK

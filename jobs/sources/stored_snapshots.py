@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from jobs.command_line.flags import EPOCH
+from jobs.command_line.values import EPOCH
 from jobs.output.failure import Failure
 from jobs.runs.result import iso
 from jobs.sources.log_ids import TOPIC, WORDS

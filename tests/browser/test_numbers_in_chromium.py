@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from jobs import cli
-from jobs.command_line.group_choice import GroupChoice
+from jobs.command_line.values import GroupChoice
 from jobs.reporting.page_files import write_group_pages, write_index
 from jobs.reporting.report import report_of
 from jobs.storage.places.local_place import LocalPlace

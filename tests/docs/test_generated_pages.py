@@ -7,7 +7,7 @@ import tomllib
 
 import pytest
 
-from jobs.cli import COMMANDS
+from jobs.command_line.flags import COMMANDS
 from jobs.docs_pages import commands, outcomes, settings
 from tests.docs.pages import ROOT
 

@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from jobs.cli import COMMANDS, flags_of
+from jobs.command_line.flags import COMMANDS, add_arguments
 from schemas.words.exit_codes import ExitCode
 from tests.docs.pages import PAGES, ROOT, all_blocks, calls, lines_of, shown_answers
 from tests.docs.workplace import typed
@@ -55,7 +55,7 @@ def test_a_command_that_needs_a_cluster_has_flags_that_there_are(call):
 
 def assert_parses(words):
     parser = Strict(allow_abbrev=False)
-    flags_of(words[0]).add_arguments(parser)
+    add_arguments(parser, words[0])
     parser.parse_args(words[1:])
 
 

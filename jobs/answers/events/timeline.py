@@ -13,7 +13,7 @@ from jobs.answers.events.unread_spans import NO_UNREAD, OF_MOVES, Unread, Waits,
 from jobs.answers.history import History, states_of
 from jobs.answers.marks import after_words, current_marks, delay_words, mark_before, marks_about
 from jobs.answers.table_reader import Condition, Row, equal
-from jobs.command_line.flags import EPOCH
+from jobs.command_line.values import EPOCH
 from schemas.words.history import Confidence, LeaveKind, MemberChange, StateEnd, TimelineKind
 from schemas.words.records import OFFSETS_TOPIC
 from udfs.sentences.counts import counted

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.command_line.flags import EPOCH
+from jobs.command_line.values import EPOCH
 from jobs.ingestion.task.messages import KnownRange
 from jobs.ingestion.task.stored_rows import KnownFile
 from jobs.sources.segment_source import Marks

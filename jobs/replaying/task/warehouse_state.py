@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from jobs.command_line.flags import EPOCH
+from jobs.command_line.values import EPOCH
 from jobs.ingestion.driver.state import DECODED, known_files
 from jobs.replaying.log.row_groups import LogFile
 from jobs.replaying.tables.earlier_rows import partition_column

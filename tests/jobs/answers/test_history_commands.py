@@ -364,7 +364,7 @@ def test_offsets_warn_of_what_a_reset_leaves_and_of_members_that_it_waits_for(as
         (["groups", "--state", "stabel"], "argument --state: invalid choice: 'stabel' (choose from "),
         (["groups", "--nope"], "no flag --nope; see groupscope groups --help"),
         (["groups", "--formt", "csv"], "no flag --formt (did you mean --format?); see groupscope groups --help"),
-        (["owner", "orders", "x"], "argument PARTITION: 'x'; give a partition's number"),
+        (["owner", "orders", "x"], "argument PARTITION: 'x'; give a partition number such as 12"),
         (
             ["groups", "--cluster", "b"],
             'no cluster "b" (1 cluster: a)',

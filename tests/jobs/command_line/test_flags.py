@@ -5,7 +5,8 @@ import argparse
 import pytest
 
 from jobs.cli import Parser
-from jobs.command_line.flags import add_format_flag, add_warehouse_flags, instant
+from jobs.command_line.flags import add_arguments
+from jobs.command_line.values import instant
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
 
@@ -14,8 +15,7 @@ NOW = 1_795_280_645_123
 
 def parsed(*words: str) -> argparse.Namespace:
     parser = Parser(prog="test")
-    add_warehouse_flags(parser)
-    add_format_flag(parser)
+    add_arguments(parser, "replay")
     return parser.parse_args(words)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.cli import COMMANDS
+from jobs.command_line.flags import COMMANDS
 from jobs.processes.processors import cores
 from tests.make.tables import make
 from udfs.assignors.answers import ASSIGNORS

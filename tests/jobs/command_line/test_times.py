@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from jobs import cli
-from jobs.command_line.flags import instant, with_full_as_of, zone
+from jobs.command_line.values import instant, with_full_as_of, zone
 from jobs.output.failure import Failure
 from jobs.output.zones import in_zone
 from schemas.words.exit_codes import ExitCode

@@ -14,11 +14,12 @@ import pytest
 from deltalake import DeltaTable
 
 from jobs import cli
-from jobs.arguments.gate import add_arguments, with_defaults
-from jobs.arguments.gate_spans import WITHOUT_EFFECT
+from jobs.command_line.flags import add_arguments
 from jobs.configuration.settings import Settings, options_of
 from jobs.doctor import run_checks
+from jobs.gate import with_defaults
 from jobs.recording import commits
+from jobs.recording.record_span import WITHOUT_EFFECT
 from jobs.storage.kernel_lock import KernelLock
 from jobs.storage.places.addresses import storage_at
 from jobs.storage.places.local_place import LocalPlace
@@ -263,7 +264,7 @@ def test_flags_that_do_not_go_together_are_wrong_usage(
 
 def test_each_flag_has_an_effect_with_a_span_or_is_refused() -> None:
     parser = argparse.ArgumentParser(add_help=False)
-    add_arguments(parser)
+    add_arguments(parser, "gate")
     has_effect = {"span", "result", "group", "override", "actor", "until", "tz"}
     has_effect |= {"warehouse", "cluster", "config", "format"}
     # It never shows progress.
@@ -273,7 +274,7 @@ def test_each_flag_has_an_effect_with_a_span_or_is_refused() -> None:
 
 def test_without_a_span_the_flags_have_their_defaults() -> None:
     parser = argparse.ArgumentParser()
-    add_arguments(parser)
+    add_arguments(parser, "gate")
     flags = with_defaults(parser.parse_args(["--lock-wait", "5"]))
     assert (flags.fail_on, flags.lock_wait, flags.since) == ("critical", 5, None)
 

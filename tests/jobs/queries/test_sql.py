@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from jobs.arguments.sql import add_arguments
+from jobs.command_line.flags import add_arguments
 from jobs.output.failure import Failure
 from jobs.queries.definitions.dialects import Dialect
 from jobs.queries.definitions.views import view_definitions
@@ -293,7 +293,7 @@ def test_how_it_was_started_says_who_answers_wherever_the_tables_are(words, envi
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     parser = argparse.ArgumentParser()
-    add_arguments(parser)
+    add_arguments(parser, "sql")
     assert type(engine_of(argparse.Namespace(debug=False, **vars(parser.parse_args(words))))) is engine
 
 

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from jobs.command_line.group_choice import GroupChoice
+from jobs.command_line.values import GroupChoice
 from jobs.engine.local import LocalEngine
 from jobs.output.failure import Failure
 from jobs.output.zones import in_zone

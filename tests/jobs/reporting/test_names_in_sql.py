@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from jobs.command_line.group_choice import GroupChoice
+from jobs.command_line.values import GroupChoice
 from jobs.reporting.report import report_of
 from jobs.warehouses.any_warehouse import reading
 from tests.builders.warehouses.hostile_report import hostile_warehouse

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from jobs.command_line.group_choice import GroupChoice
+from jobs.command_line.values import GroupChoice
 from jobs.output.rows import Format, row_lines
 from jobs.queries.results import QueryResult
 from jobs.reporting.report import report_of

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.command_line.group_choice import GroupChoice
+from jobs.command_line.values import GroupChoice
 from jobs.reporting.page_files import write_group_pages, write_index
 from jobs.reporting.report import report_of
 from jobs.storage.places.local_place import LocalPlace

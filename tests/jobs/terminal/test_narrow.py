@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.cli import COMMANDS, flags_of
+from jobs.command_line.flags import COMMANDS, add_arguments
 from jobs.output.table_layout import paragraph
 from tests.audited_sample import ROOT, SAMPLE
 from tests.builders.warehouses.for_reports import LATER, judged, state
@@ -88,7 +88,7 @@ def test_whoever_prints_a_table_of_names_can_show_them_in_full() -> None:
     with_format, with_wide = set(), set()
     for name in COMMANDS:
         parser = argparse.ArgumentParser(add_help=False)
-        flags_of(name).add_arguments(parser)
+        add_arguments(parser, name)
         with_format |= {name} if "--format" in parser._option_string_actions else set()
         with_wide |= {name} if "--wide" in parser._option_string_actions else set()
     assert with_format - with_wide == WITHOUT_WIDE and with_wide <= with_format

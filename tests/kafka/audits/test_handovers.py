@@ -13,7 +13,7 @@ import pytest
 from jobs.answers.events.readers import Readers, Reading
 from jobs.answers.history import History
 from jobs.answers.table_reader import TableReader
-from jobs.command_line.flags import EPOCH
+from jobs.command_line.values import EPOCH
 from jobs.warehouses.any_warehouse import reading
 from tests.drawn_cases import draw_seed
 from tests.kafka.audits.unread_judge import (

@@ -10,7 +10,7 @@ import pytest
 from jobs import cli
 from jobs.answers.history import open_history, state_at
 from jobs.answers.states.description import group_state, members, offsets
-from jobs.command_line.flags import EPOCH
+from jobs.command_line.values import EPOCH
 from jobs.output.rows import cell_text
 from tests.builders.warehouses.replayed_segments import command, replay
 from tests.kafka.broker import running

@@ -1,1 +1,0 @@
-"""Flags: one module per command. These modules import nothing slow, so that help and usage errors appear at once."""
