@@ -3,14 +3,14 @@ for each fold that remembers the group."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from schemas.words.history import TaskRole
 from udfs.audit.checks.results import Trial
 from udfs.audit.classic_generations import KEPT, Before, Generation
-from udfs.audit.migrations import ClassicMemberSummary, ClassicValueSummary, State
 from udfs.audit.modern.group import ModernGroup, Watch
+from udfs.audit.upgrades import ClassicMemberSummary, ClassicValueSummary, State
 from udfs.groups.readers.client_libraries import ANY_LIBRARY
 from udfs.groups.readers.modern_values import About, Topics
 from udfs.groups.readers.recorded_lists import ByRole, Partitions, Tasks, partitions_of
@@ -36,7 +36,6 @@ STORED: Mapping[type, Sequence[str]] = {
     About: ("group_instance_id", "rack_id", "topics", "regex", "assignor", "is_classic"),
     Topics: ("topics", "assignable", "is_early"),
     Trial: ("num_equal", "num_unequal"),
-    State: tuple(field.name for field in fields(State) if field.name != "classic_members"),
 }
 
 Plain = dict[str, Any]

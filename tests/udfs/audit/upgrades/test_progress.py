@@ -37,7 +37,7 @@ from tests.builders.groups.upgrade_log import (
     upgrades_of,
     value,
 )  # fmt: skip
-from udfs.audit import migrations
+from udfs.audit import upgrades
 
 WAYS = {"coop": COOPERATIVE, "forth": TO_CONSUMER, "back": TO_CLASSIC}
 MEMBER = re.compile(r"([\w-]+)=([\w+]*)(?:<([\w+]*))?(?::(\d))?(?:/(\w+))?(?:@(\S+))?")
@@ -412,7 +412,7 @@ def time_of(text: str) -> int | None:
         return None
     whole, _, more = text.partition("+")
     days = int(more[:-1] or 1) if more.endswith("d") else 0
-    return int(whole) + days * DAY + (more == "b") * (migrations.BACK_WITHIN // 1000)
+    return int(whole) + days * DAY + (more == "b") * (upgrades.BACK_WITHIN // 1000)
 
 
 class Story:

@@ -9,8 +9,7 @@ from tests.builders.groups.classic_log import member
 from tests.builders.groups.stored_states import restored, texts_of
 from tests.builders.groups.upgrade_log import Log, classic, epoch, gone, native, upgrades_of, value
 from udfs.audit.checks.facts import Facts
-from udfs.audit.migrations import ClassicMemberSummary, ClassicValueSummary, State
-from udfs.audit.upgrades import Upgrade
+from udfs.audit.upgrades import ClassicMemberSummary, ClassicValueSummary, State, Upgrade
 from udfs.groups.readers.client_libraries import ANY_LIBRARY
 
 KEY = ("g", "classic_to_consumer")
