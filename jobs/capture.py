@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from jobs.broker.client_properties import ClientProperties, client_properties
 from jobs.broker.cluster import KafkaCluster
 from jobs.capturing.targets import FileTarget, Target, WarehouseTarget
-from jobs.configuration.read_settings import load_settings
+from jobs.configuration.settings_file import load_settings
 from jobs.engine.local import LocalEngine
 from jobs.output.failure import Failure, code_and_line, print_trace, say
 from jobs.output.progress import doing

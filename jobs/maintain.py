@@ -18,7 +18,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from jobs.configuration.read_settings import load_settings
+from jobs.configuration.settings_file import load_settings
 from jobs.engine.choice import engine_of
 from jobs.engine.engine import Engine
 from jobs.maintaining.dropped_snapshots import DropSnapshots, Interval, dropped_of, interval_of, sentence

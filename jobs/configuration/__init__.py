@@ -1,1 +1,1 @@
-"""Settings from a file, and checks of their values."""
+"""Settings: what there is to set, with checks, and the file that sets it."""

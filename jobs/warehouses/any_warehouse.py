@@ -57,8 +57,8 @@ def place_of(place: str) -> Place:
     if not is_remote(place):
         return LocalPlace(local_path(place))
     # Imported here, since most commands need no settings.
-    from jobs.configuration.read_settings import load_settings
     from jobs.configuration.settings import options_of
+    from jobs.configuration.settings_file import load_settings
 
     return place_at(place, options_of(load_settings()))
 
@@ -68,8 +68,8 @@ def options_of_file(settings: str | None) -> StorageOptions | None:
     if settings is None:
         return None
     # Imported here, since most calls need no settings, and whoever asks is in a hurry.
-    from jobs.configuration.read_settings import load_settings
     from jobs.configuration.settings import options_of
+    from jobs.configuration.settings_file import load_settings
 
     return options_of(load_settings(Path(settings)))
 

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs.configuration.read_settings import load_settings
 from jobs.configuration.settings import Group, Ingest, Settings, Tables, settings_hash
-from jobs.configuration.settings_file import settings_file
+from jobs.configuration.settings_file import load_settings, settings_file
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
 

@@ -4,8 +4,8 @@ import pickle
 
 import pytest
 
-from jobs.configuration.read_settings import load_settings
 from jobs.configuration.settings import settings_hash
+from jobs.configuration.settings_file import load_settings
 from jobs.output.failure import Failure
 from jobs.storage.options import StorageOptions, options_of_hadoop, storage_options
 
