@@ -3,14 +3,14 @@
 import dataclasses
 import struct
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from udfs.assignors.answers import ASSIGNORS
-from udfs.assignors.groups import ABSENT, Assignment, Group, Rows
+from udfs.assignors.groups import ABSENT, Assignment, Group, Partition, Rows
 from udfs.assignors.questions import GroupProtocol
 
 BUCKETS = 5
@@ -60,7 +60,7 @@ class Case:
 
     def digest(self) -> int:
         """As Digest of AssignorRounds.java."""
-        rows = by_member(self.answer(dataclasses.replace(self.group)))
+        rows = Rows.of_lists(self.answer(dataclasses.replace(self.group)))
         sizes = np.bincount(rows.members, minlength=len(self.group.members))
         numbers = rows.topics.astype(np.int64) * 1_000_003 + rows.partitions
         starts = np.cumsum(sizes) - sizes
@@ -82,46 +82,34 @@ class Case:
         """With unequal subscriptions each fifth of the members takes a fifth of the topics."""
         return 0 if self.is_equal else min(BUCKETS - 1, member // max(1, self.members // BUCKETS))
 
-    def topics_of(self, bucket: int) -> NDArray[np.int32]:
+    def topics_of(self, bucket: int) -> range:
         if self.is_equal:
-            return np.arange(self.topics, dtype=np.int32)
-        bounds = [number * self.topics // BUCKETS for number in (bucket, bucket + 1)]
-        return np.arange(*bounds, dtype=np.int32)
+            return range(self.topics)
+        return range(*(number * self.topics // BUCKETS for number in (bucket, bucket + 1)))
 
-    def carried(self, first: list[int], before: Assignment) -> Rows:
-        """What members that are still there had, by their new positions."""
-        position = np.full(self.members + 1, ABSENT, np.int32)
-        after = self.present(is_after=True)
-        position[after] = np.arange(len(after))
-        rows = by_member(before)
-        rows = Rows(position[np.array(first)[rows.members]], rows.topics, rows.partitions)
-        return rows.take(rows.members != ABSENT)
+    def carried(self, first: list[int], before: Assignment) -> Assignment:
+        """What members that are still there had."""
+        had = dict(zip(first, before, strict=True))
+        return [had.get(member, []) for member in self.present(is_after=True)]
 
-    def asked(self, present: list[int], owned: Rows | None) -> Group:
-        rows = owned if owned is not None else Rows(*(np.empty(0, np.int32) for _ in range(3)))
+    def asked(self, present: list[int], had: Assignment | None) -> Group:
+        owned = had or [[] for _ in present]
         buckets = [self.bucket_of(member) for member in present]
         members = [f"member{member}" for member in present]
         names = [f"topic-{topic:05d}" for topic in range(self.topics)]
-        counts = np.full(self.topics, self.partitions, np.int64)
-        classes = np.array(buckets, np.int32)
-        topics_of_class = [self.topics_of(bucket) for bucket in range(1 if self.is_equal else BUCKETS)]
+        subscriptions = [self.topics_of(bucket) for bucket in range(1 if self.is_equal else BUCKETS)]
         nothing = [None] * len(members)
-        group = Group(members, nothing, names, counts, classes, topics_of_class, rows)
+        group = Group(members, nothing, names, [self.partitions] * self.topics, buckets, subscriptions, owned)
         if self.side != "client":
             return dataclasses.replace(group, ids=topic_ids(self.topics))
-        has = np.bincount(rows.members, minlength=len(members)) > 0
         is_eager = self.assignor == "sticky"
         return dataclasses.replace(
             group,
-            owned=Rows(*(np.empty(0, np.int32) for _ in range(3))) if is_eager else rows,
-            generations=np.where(has, GENERATION, ABSENT).tolist(),
-            user_data=user_data(rows, names, len(members)) if is_eager else nothing,
+            owned=[[] for _ in members] if is_eager else owned,
+            generations=[GENERATION if own else ABSENT for own in owned],
+            user_data=[said(names, own) if own else None for own in owned] if is_eager else nothing,
             racks=nothing,
         )
-
-
-def by_member(rows: Rows) -> Rows:
-    return rows.take(np.argsort(rows.members, kind="stable"))
 
 
 def topic_ids(topics: int) -> list[tuple[int, int]]:
@@ -131,16 +119,11 @@ def topic_ids(topics: int) -> list[tuple[int, int]]:
     return list(zip(most.tolist(), least.tolist(), strict=True))
 
 
-def user_data(rows: Rows, names: list[str], members: int) -> list[bytes | None]:
-    """What each member of the eager sticky assignor says it had."""
-    had: list[dict[int, list[int]]] = [{} for _ in range(members)]
-    lists = (rows.members.tolist(), rows.topics.tolist(), rows.partitions.tolist())
-    for member, topic, partition in zip(*lists, strict=True):
-        had[member].setdefault(topic, []).append(partition)
-    return [said(names, of) if of else None for of in had]
-
-
-def said(names: list[str], had: dict[int, list[int]]) -> bytes:
+def said(names: list[str], own: Sequence[Partition]) -> bytes:
+    """What a member of the eager sticky assignor says it had."""
+    had: dict[int, list[int]] = {}
+    for topic, partition in own:
+        had.setdefault(topic, []).append(partition)
     data = struct.pack(">i", len(had))
     for topic, partitions in had.items():
         name = names[topic].encode()

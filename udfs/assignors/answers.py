@@ -5,14 +5,14 @@
 import json
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
 
-from udfs.assignors.groups import Answer, Assignment, AssignorFailed, Group, group_of
+from udfs.assignors.groups import Answer, Assignment, AssignorFailed, Group, Partition, group_of
 from udfs.assignors.questions import (
     BY_PROTOCOL,
     PROPOSAL,
@@ -90,11 +90,10 @@ def assigned_lists(spec: Spec) -> MemberLists:
     return member_lists(group, known.assign(group))
 
 
-def member_lists(group: Group, assignment: Assignment) -> MemberLists:
-    lists = assignment.lists(len(group.members))
+def member_lists(group: Group, assignment: Sequence[Sequence[Partition]]) -> MemberLists:
     return [
         (member, [(group.topics[topic], partition) for topic, partition in own])
-        for member, own in zip(group.members, lists, strict=True)
+        for member, own in zip(group.members, assignment, strict=True)
     ]
 
 

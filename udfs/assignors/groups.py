@@ -5,7 +5,7 @@ A leader and a coordinator ask about the same kind of group. Each leaves fields 
 
 import base64
 import struct
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, repeat
@@ -22,7 +22,6 @@ from udfs.assignors.java.maps import (
     Keys,
     copied_set,
     filled,
-    java_sort_keys,
     java_sorted,
     ranks,
     string_hashes,
@@ -31,7 +30,7 @@ from udfs.assignors.java.maps import (
     uuid_hash,
     walked,
 )
-from udfs.assignors.questions import JDKS, NEWEST_RELEASE, GroupProtocol, Owned, Release, Spec
+from udfs.assignors.questions import JDKS, NEWEST_RELEASE, GroupProtocol, Release, Spec
 
 ABSENT: Final = -1
 NOBODY: Final = -1
@@ -100,7 +99,8 @@ def each_once(rows: Rows) -> Rows:
     return rows if len(first) == len(rows) else rows.take(np.array(list(first.values()), np.intp))
 
 
-Assignment = Rows
+# What each member gets.
+Assignment = Lists
 Answer = Assignment | AssignorFailed
 
 
@@ -109,18 +109,19 @@ class Group:
     """`members` are in the order of the JoinGroup response, or in that in which the coordinator puts them into its map.
 
     `topics` holds every topic that somebody subscribes to or had; one that the metadata lacks has a count of 0. Members
-    that subscribe to the same topics share a class: `topics_of_class` are its topics as they were listed. `owned` is
-    what members had: to a leader, the owned partitions of their subscriptions; to a coordinator, their targets of the
-    epoch before, where a share group's topic without partitions is a row whose partition is ABSENT.
+    that subscribe to the same topics share a class: `classes` are those of the members, `subscriptions` the topics of
+    each class as they were listed. `owned` is what each member had: to a leader, the owned partitions of its
+    subscription; to a coordinator, its target of the epoch before, where a share group's topic without partitions has
+    the partition ABSENT.
     """
 
     members: Sequence[str]
     instances: Sequence[str | None]
     topics: Sequence[str]
-    counts: Numbers
-    class_of_member: Codes
-    topics_of_class: Sequence[Codes]
-    owned: Rows
+    counts: Sequence[int]
+    classes: Sequence[int]
+    subscriptions: Sequence[Sequence[int]]
+    owned: Sequence[Sequence[Partition]]
     release: Release = NEWEST_RELEASE
 
     # What only leaders look at: by member, the generation (ABSENT where there is none) and the user data of its
@@ -131,34 +132,13 @@ class Group:
     partition_racks: Sequence[PartitionRacks | None] | None = None
     leader_memory: int = ABSENT
 
-    # What only coordinators look at: topic ids as pairs of 64 bits, big-endian; of share groups, rows of which only
-    # topics and partitions count, None where all may be assigned.
+    # What only coordinators look at: topic ids as pairs of 64 bits, big-endian; what a share group may assign, None
+    # where that is everything.
     ids: Sequence[tuple[int, int]] = ()
-    assignable: Rows | None = None
+    assignable: Collection[Partition] | None = None
     # Some members subscribe by a pattern, and not all by the same: they never count as equal.
     is_mixed: bool = False
     jdk: int = JDKS[0]
-
-    # -- what is given, as plain numbers
-
-    @cached_property
-    def num_partitions(self) -> list[int]:
-        """Of each topic."""
-        return self.counts.tolist()  # type: ignore[no-any-return]
-
-    @cached_property
-    def classes(self) -> list[int]:
-        """Of each member."""
-        return self.class_of_member.tolist()  # type: ignore[no-any-return]
-
-    @cached_property
-    def subscriptions(self) -> list[list[int]]:
-        """Of each class."""
-        return [topics.tolist() for topics in self.topics_of_class]
-
-    @cached_property
-    def topic_positions(self) -> dict[str, int]:
-        return {name: position for position, name in enumerate(self.topics)}
 
     # -- Java's hash codes and orders
 
@@ -168,6 +148,10 @@ class Group:
         return string_hashes([*self.members, *self.topics]).tolist()  # type: ignore[no-any-return]
 
     @cached_property
+    def topic_positions(self) -> dict[str, int]:
+        return {name: position for position, name in enumerate(self.topics)}
+
+    @property
     def topic_codes(self) -> list[int]:
         return self.hash_codes[len(self.members) :]
 
@@ -198,37 +182,30 @@ class Group:
         return ranks(java_sorted(self.members))
 
     @cached_property
-    def topic_ranks(self) -> list[int]:
-        return ranks(java_sorted(self.topics))
-
-    @cached_property
     def statically_sorted(self) -> list[int]:
         """The members by instance id, then those without one by member id: so range and round robin take them."""
         if not any(instance is not None for instance in self.instances):
             return java_sorted(self.members)
-        instances, ids = java_sort_keys([each or "" for each in self.instances]), java_sort_keys(self.members)
-        keys = [(0, instances[m]) if instance is not None else (1, ids[m]) for m, instance in enumerate(self.instances)]
+        keys = [
+            (1, utf_16(member)) if instance is None else (0, utf_16(instance))
+            for member, instance in zip(self.members, self.instances, strict=True)
+        ]
         # Two with one instance id are equal to Kafka: its sort leaves them as its map is walked.
         return sorted(self.walked, key=keys.__getitem__)
 
     # -- who subscribes to what
 
-    @cached_property
-    def takes(self) -> NDArray[np.bool_]:
-        """Class by topic: who subscribes to what the metadata knows."""
-        is_subscribed = np.zeros((len(self.topics_of_class), len(self.topics)), np.bool_)
-        for row, topics in zip(is_subscribed, self.topics_of_class, strict=True):
-            row[topics] = True
-        return is_subscribed & (self.counts > 0)
+    def partitions_of(self, topics: Iterable[int]) -> list[Partition]:
+        return [(topic, partition) for topic in topics for partition in range(self.counts[topic])]
 
     @cached_property
-    def known(self) -> NDArray[np.bool_]:
+    def known(self) -> set[int]:
         """Topics that somebody subscribes to and the metadata knows."""
-        return are_listed(self.topics_of_class, len(self.topics)) & (self.counts > 0)
+        return {topic for topics in self.subscriptions for topic in topics if self.counts[topic]}
 
-    @property
+    @cached_property
     def known_by_name(self) -> list[int]:
-        return sorted(np.flatnonzero(self.known).tolist(), key=self.topic_ranks.__getitem__)
+        return sorted(self.known, key=self.names.rank)
 
     @cached_property
     def is_homogeneous(self) -> bool:
@@ -240,9 +217,8 @@ class Group:
     def subscribed(self) -> list[list[int]]:
         """For each class the topics that the metadata knows, as a walk over the coordinator's set of names meets
         them."""
-        counts = self.num_partitions
         return [
-            [topic for topic in copied_set(self.names, listed, self.jdk).walk() if counts[topic]]
+            [topic for topic in copied_set(self.names, listed, self.jdk).walk() if self.counts[topic]]
             for listed in self.subscriptions
         ]
 
@@ -252,53 +228,42 @@ class Group:
         which a walk over the members fills."""
         walks = self.walked_classes if len(self.subscriptions) > 1 else (0,)
         met = [topic for own in dict.fromkeys(walks) for topic in self.subscriptions[own]]
-        walk = self.put_topics(list(dict.fromkeys(met)))
-        return self.put_topics([topic for topic in walk if self.num_partitions[topic] > 0])
-
-    def put_topics(self, topics: list[int]) -> list[int]:
-        """Topics as a table is walked in which they were put."""
-        codes = self.topic_codes
-        walk = walked([codes[topic] for topic in topics], lambda at: utf_16(self.topics[topics[at]]))
-        return [topics[at] for at in walk]
-
-
-def are_listed(topics_of_class: Sequence[Codes], num_topics: int) -> NDArray[np.bool_]:
-    """For each topic, whether some class of members subscribes to it."""
-    flags = np.zeros(num_topics, np.bool_)
-    for listed in topics_of_class:
-        flags[listed] = True
-    return flags
+        walk = filled(self.names, met).walk()
+        return filled(self.names, (topic for topic in walk if self.counts[topic])).walk()
 
 
 def group_of(spec: Spec) -> Group:
-    names: dict[str, int] = {topic.name: position for position, topic in enumerate(spec.topics)}
+    places = {topic.name: place for place, topic in enumerate(spec.topics)}
     classes: dict[tuple[str, ...], int] = {}
-    is_led = spec.group_protocol == GroupProtocol.CLASSIC
+    is_led, is_shared = (spec.group_protocol == each for each in (GroupProtocol.CLASSIC, GroupProtocol.SHARE))
     # Sets to the coordinator: a name that a record has twice counts once.
     listed = [
         each.subscribed_topics if is_led else tuple(dict.fromkeys(each.subscribed_topics)) for each in spec.members
     ]
-    class_of_member = [classes.setdefault(topics, len(classes)) for topics in listed]
-    topics_of_class = [
-        np.array([names.setdefault(name, len(names)) for name in topics], np.int32) for topics in classes
+    of_member = [classes.setdefault(topics, len(classes)) for topics in listed]
+    # Names that no topic has get a place as they are met.
+    subscriptions = [[places.setdefault(name, len(places)) for name in topics] for topics in classes]
+    # Only coordinators of share groups write topics without partitions, which take room in Java's maps.
+    nothing: tuple[int, ...] = (ABSENT,) if is_shared else ()
+    owned = [
+        [
+            (places.setdefault(topic, len(places)), partition)
+            for topic, partitions in (member.owned if is_led else member.target)
+            for partition in partitions or nothing
+        ]
+        for member in spec.members
     ]
-    owned = [member.owned if is_led else member.target for member in spec.members]
-    if spec.group_protocol == GroupProtocol.SHARE:
-        # Only coordinators of share groups write topics without partitions, which take room in Java's maps.
-        owned = [tuple((topic, partitions or (ABSENT,)) for topic, partitions in target) for target in owned]
-    rows = owned_rows(owned, names)
-    assignable = None if spec.assignable is None else owned_rows([spec.assignable], names)
-    unknown = len(names) - len(spec.topics)
+    unknown = len(places) - len(spec.topics)
     has_racks = any(topic.racks is not None for topic in spec.topics)
     ids = b"".join(base64.urlsafe_b64decode(f"{topic.topic_id}==") for topic in spec.topics if not is_led)
     return Group(
         members=[member.member_id for member in spec.members],
         instances=[member.group_instance_id for member in spec.members],
-        topics=list(names),
-        counts=np.array([topic.partitions for topic in spec.topics] + [0] * unknown, np.int64),
-        class_of_member=np.array(class_of_member, np.int32),
-        topics_of_class=topics_of_class,
-        owned=rows,
+        topics=list(places),
+        counts=[topic.partitions for topic in spec.topics] + [0] * unknown,
+        classes=of_member,
+        subscriptions=subscriptions,
+        owned=owned,
         release=spec.release,
         generations=[ABSENT if member.generation is None else member.generation for member in spec.members],
         user_data=[member.user_data for member in spec.members],
@@ -306,52 +271,31 @@ def group_of(spec: Spec) -> Group:
         partition_racks=[topic.racks for topic in spec.topics] + [None] * unknown if has_racks else None,
         leader_memory=ABSENT if spec.leader_memory is None else spec.leader_memory,
         ids=() if is_led else [*struct.iter_unpack(">qq", ids), *repeat((0, 0), unknown)],
-        assignable=assignable,
+        assignable=None if spec.assignable is None else {
+            (places[topic], partition)
+            for topic, partitions in spec.assignable if topic in places
+            for partition in partitions
+        },
         jdk=spec.jdk,
-    )
-
-
-def owned_rows(lists: Sequence[Owned], names: dict[str, int]) -> Rows:
-    """Topics that `names` lacks are added to it."""
-    members: list[int] = []
-    topics: list[int] = []
-    sizes: list[int] = []
-    partitions: list[int] = []
-    for member, owned in enumerate(lists):
-        for topic, indexes in owned:
-            members.append(member)
-            topics.append(names.setdefault(topic, len(names)))
-            sizes.append(len(indexes))
-            partitions.extend(indexes)
-    return Rows(
-        np.repeat(np.array(members, np.int32), sizes),
-        np.repeat(np.array(topics, np.int32), sizes),
-        np.array(partitions, np.int32),
-    )
+    )  # fmt: skip
 
 
 class Audiences:
     """Who subscribes to each topic that the metadata knows, in a given order of members. `class_of`: of each member.
-    `classes`: of each topic; topics of the same classes have one audience."""
+    `numbers` are those of the topics' audiences; topics of the same classes have one, and one list in `members`."""
 
-    def __init__(self, group: Group, class_of: list[int], order: Sequence[int]) -> None:
-        self.class_of, self.order = class_of, order
-        by_topic: dict[int, list[int]] = {}
+    def __init__(self, group: Group, class_of: Sequence[int], order: Sequence[int]) -> None:
+        classes: dict[int, list[int]] = {}
         for own, topics in enumerate(group.subscriptions):
             for topic in dict.fromkeys(topics):
-                if group.num_partitions[topic]:
-                    by_topic.setdefault(topic, []).append(own)
-        self.classes = {topic: tuple(classes) for topic, classes in by_topic.items()}
-        self.members: dict[tuple[int, ...], list[int]] = {}
+                if group.counts[topic]:
+                    classes.setdefault(topic, []).append(own)
+        known: dict[tuple[int, ...], int] = {}
+        self.numbers = {topic: known.setdefault(tuple(of), len(known)) for topic, of in classes.items()}
+        self.members = [[member for member in order if class_of[member] in chosen] for chosen in map(frozenset, known)]
 
     def of(self, topic: int) -> list[int]:
-        return self.of_classes(self.classes[topic])
-
-    def of_classes(self, classes: tuple[int, ...]) -> list[int]:
-        if classes not in self.members:
-            chosen = frozenset(classes)
-            self.members[classes] = [member for member in self.order if self.class_of[member] in chosen]
-        return self.members[classes]
+        return self.members[self.numbers[topic]]
 
 
 # -- racks, in the assignors of leaders
@@ -360,7 +304,7 @@ class Audiences:
 def partition_racks(group: Group, topic: int) -> list[frozenset[str]]:
     """The distinct racks of each partition's replicas; nodes without a rack add none. As many as there are partitions,
     since loops go by that."""
-    count = group.num_partitions[topic]
+    count = group.counts[topic]
     stated = (group.partition_racks[topic] if group.partition_racks else None) or ()
     racks = [frozenset(rack for rack in replicas if rack is not None) for replicas in islice(stated, count)]
     return [*racks, *repeat(NO_RACKS, count - len(racks))]
@@ -435,16 +379,15 @@ def recorded_targets(group: Group) -> list[Target]:
     """Of each member in the walk. In a map of sets each partition is once, and those of a topic are where the first of
     them is, whatever a record lists."""
     recorded: list[dict[int, dict[int, None]]] = [{} for _ in group.members]
-    for member, topic, partition in group.owned.triples():
-        partitions = recorded[member].setdefault(topic, {})
-        if partition != ABSENT:
-            partitions[partition] = None
+    for topics, own in zip(recorded, group.owned, strict=True):
+        for topic, partition in own:
+            partitions = topics.setdefault(topic, {})
+            if partition != ABSENT:
+                partitions[partition] = None
     return [Target(group, recorded[member]) for member in group.walked]
 
 
-def assignment_of(group: Group, walks: Sequence[list[Partition]]) -> Assignment:
+def by_member(group: Group, walks: Sequence[list[Partition]]) -> Assignment:
     """What each member in the walk gets."""
-    lists: Lists = [[] for _ in walks]
-    for member, walk in zip(group.walked, walks, strict=True):
-        lists[member] = walk
-    return Assignment.of_lists(lists)
+    lists = dict(zip(group.walked, walks, strict=True))
+    return [lists[member] for member in range(len(walks))]

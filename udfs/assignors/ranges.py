@@ -6,7 +6,6 @@ subscribes. Members and topics are positions.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from udfs.assignors.groups import NOBODY, Assignment, Audiences, Group, Lists, partition_racks, racks_matter
 from udfs.assignors.java.maps import JavaMap, filled, table_capacity
@@ -19,18 +18,17 @@ RACKS_SINCE = (3, 5, 0)
 def client_range(group: Group) -> Assignment:
     lists: Lists = [[] for _ in group.members]
     audiences = Audiences(group, group.classes, group.statically_sorted)
-    if states := rack_states(group, audiences):
+    if states := topic_assignment_states(group, audiences):
         assign_with_racks(states, lists)
     else:
         topics = group.topics_walked if group.release >= RACKS_SINCE else consumers_per_topic(group)
         for topic in topics:
-            add_partitions(topic, group.num_partitions[topic], audiences.of(topic), lists)
-    return Assignment.of_lists(lists)
+            add_partitions(topic, group.counts[topic], audiences.of(topic), lists)
+    return lists
 
 
 def is_rack_aware(group: Group) -> bool:
-    audiences = Audiences(group, group.classes, range(len(group.members)))
-    return bool(rack_states(group, audiences))
+    return bool(topic_assignment_states(group, Audiences(group, group.classes, range(len(group.members)))))
 
 
 def add_partitions(topic: int, count: int, members: Sequence[int], lists: Lists) -> None:
@@ -49,14 +47,14 @@ def round_robin(group: Group) -> Assignment:
     audiences = Audiences(group, group.classes, circle)
     place_of = {member: place for place, member in enumerate(circle)}
     place = 0
-    for topic in sorted(audiences.classes, key=group.names.rank):
+    for topic in group.known_by_name:
         members = audiences.of(topic)
         at = next((at for at, member in enumerate(members) if place_of[member] >= place), 0)
-        for partition in range(group.num_partitions[topic]):
+        for partition in range(group.counts[topic]):
             lists[members[at]].append((topic, partition))
             place = place_of[members[at]] + 1
             at = (at + 1) % len(members)
-    return Assignment.of_lists(lists)
+    return lists
 
 
 def consumers_per_topic(group: Group) -> list[int]:
@@ -68,54 +66,46 @@ def consumers_per_topic(group: Group) -> list[int]:
         for topic in group.subscriptions[own][: 1 if own in read else None]:
             topics.compute_if_absent(topic, lambda: None)
         read.add(own)
-    return [topic for topic in topics.walk() if group.num_partitions[topic]]
+    return [topic for topic in topics.walk() if group.counts[topic]]
 
 
 # -- racks, in a leader's range from 3.5 on
 
 
-@dataclass
 class TopicAssignmentState:
-    """A topic whose partitions are given to members by racks. `needs_racks`: whether the racks of its members
-    distinguish its partitions."""
+    """A topic whose partitions are given to members by racks. Members are places in `members`; `owners` are those of
+    the partitions, `held` counts what each member has. Up to `extra` more members may have one more than the quota."""
 
-    topic: int
-    racks: list[frozenset[str]]
-    members: list[int]
-    rack_of: list[str | None]
-    needs_racks: bool
+    def __init__(self, group: Group, topic: int, members: list[int]) -> None:
+        self.topic, self.members = topic, members
+        self.racks = partition_racks(group, topic)
+        self.rack_of = [group.racks[member] for member in members]
+        self.needs_racks = racks_matter({*filter(None, self.rack_of)}, self.racks)
+        self.owners = [NOBODY] * len(self.racks)
+        self.held = [0] * len(members)
+        self.quota, self.extra = divmod(len(self.racks), len(members))
 
-
-@dataclass
-class Division:
-    """Of the partitions of topics that have the same members and as many partitions: who owns each, by place."""
-
-    owners: list[int]
-    held: list[int]
-    quota: int
-    extra: int
-
-    def may_take(self, place: int) -> bool:
-        return self.held[place] < self.quota + (self.extra > 0)
+    def room(self, place: int) -> int:
+        return self.quota + (self.extra > 0) - self.held[place]
 
     def give(self, place: int, partition: int) -> None:
         self.owners[partition] = place
         self.held[place] += 1
         self.extra -= self.held[place] > self.quota
 
+    def is_near(self, place: int, partition: int) -> bool:
+        """Whether a replica of a partition is in a member's rack; a member without a rack may have any
+        (racksMatch)."""
+        rack = self.rack_of[place]
+        return not rack or rack in self.racks[partition]
 
-def rack_states(group: Group, audiences: Audiences) -> list[TopicAssignmentState]:
+
+def topic_assignment_states(group: Group, audiences: Audiences) -> list[TopicAssignmentState]:
     """By name; none where no topic needs racks."""
     # Most groups have no racks.
     if group.release < RACKS_SINCE or group.partition_racks is None or not any(group.racks):
         return []
-    states = []
-    for topic in sorted(audiences.classes, key=group.names.rank):
-        racks, members = partition_racks(group, topic), audiences.of(topic)
-        rack_of = [group.racks[member] for member in members]
-        states.append(
-            TopicAssignmentState(topic, racks, members, rack_of, racks_matter({*filter(None, rack_of)}, racks))
-        )
+    states = [TopicAssignmentState(group, topic, audiences.of(topic)) for topic in group.known_by_name]
     return states if any(state.needs_racks for state in states) else []
 
 
@@ -125,59 +115,44 @@ def assign_with_racks(states: list[TopicAssignmentState], lists: Lists) -> None:
     for state in states:
         # One audience is one list.
         together.setdefault((id(state.members), len(state.racks)), []).append(state)
-    given: dict[int, list[int]] = {}
     for alike in together.values():
-        owners = divided(alike)
+        first = alike[0]
+        if any(first.rack_of):
+            if len(alike) > 1:
+                assign_co_partitioned_with_rack_matching(first, alike)
+            elif first.needs_racks:
+                assign_ranges(first, first.is_near)
+        assign_ranges(first, lambda place, partition: True)
         for state in alike:
-            given[state.topic] = [state.members[place] for place in owners]
+            state.owners = first.owners
     for state in states:
-        for partition, member in enumerate(given[state.topic]):
-            lists[member].append((state.topic, partition))
+        for partition, place in enumerate(state.owners):
+            lists[state.members[place]].append((state.topic, partition))
 
 
-def divided(alike: list[TopicAssignmentState]) -> list[int]:
-    first = alike[0]
-    division = Division(
-        [NOBODY] * len(first.racks), [0] * len(first.members), *divmod(len(first.racks), len(first.members))
-    )
-    if any(first.rack_of):
-        if len(alike) > 1:
-            assign_co_partitioned_with_rack_matching(alike, division)
-        elif first.needs_racks:
-            assign_ranges(division, lambda place, partition: is_near(first, place, partition))
-    assign_ranges(division, lambda place, partition: True)
-    return division.owners
-
-
-def assign_co_partitioned_with_rack_matching(alike: list[TopicAssignmentState], division: Division) -> None:
+def assign_co_partitioned_with_rack_matching(first: TopicAssignmentState, alike: list[TopicAssignmentState]) -> None:
     """A partition of all topics goes to the first member that is near it in each of them."""
-    for partition in range(len(division.owners)):
-        for place in range(len(division.held)):
-            if division.may_take(place) and all(is_near(state, place, partition) for state in alike):
-                division.give(place, partition)
+    for partition in range(len(first.owners)):
+        for place in range(len(first.members)):
+            if first.room(place) > 0 and all(state.is_near(place, partition) for state in alike):
+                first.give(place, partition)
                 break
 
 
-def assign_ranges(division: Division, may_have: Callable[[int, int], bool]) -> None:
+def assign_ranges(state: TopicAssignmentState, may_have: Callable[[int, int], bool]) -> None:
     """Gives each member in turn the first free partitions that it may have (assignRanges)."""
     begin = 0
-    for place in range(len(division.held)):
-        room = max(division.quota + (division.extra > 0) - division.held[place], 0)
-        while begin < len(division.owners) and division.owners[begin] != NOBODY:
+    for place in range(len(state.members)):
+        room = state.room(place)
+        while begin < len(state.owners) and state.owners[begin] != NOBODY:
             # What is given at the beginning is not looked at again.
             begin += 1
-        for partition in range(begin, len(division.owners) if room else begin):
-            if division.owners[partition] == NOBODY and may_have(place, partition):
-                division.give(place, partition)
+        for partition in range(begin, len(state.owners)):
+            if room <= 0:
+                break
+            if state.owners[partition] == NOBODY and may_have(place, partition):
+                state.give(place, partition)
                 room -= 1
-                if not room:
-                    break
-
-
-def is_near(state: TopicAssignmentState, place: int, partition: int) -> bool:
-    """Whether a replica of a partition is in a member's rack; a member without a rack may have any."""
-    rack = state.rack_of[place]
-    return not rack or rack in state.racks[partition]
 
 
 # -- coordinators
@@ -185,29 +160,29 @@ def is_near(state: TopicAssignmentState, place: int, partition: int) -> bool:
 
 def server_range(group: Group) -> Assignment:
     """RangeAssignor.assign."""
-    assign = assign_homogeneous_group if group.is_homogeneous else assign_heterogeneous_group
     lists: Lists = [[] for _ in group.members]
-    assign(group, group.statically_sorted, lists)
-    return Assignment.of_lists(lists)
+    (assign_homogeneous_group if group.is_homogeneous else assign_heterogeneous_group)(group, lists)
+    return lists
 
 
-def assign_homogeneous_group(group: Group, order: list[int], lists: Lists) -> None:
+def assign_homogeneous_group(group: Group, lists: Lists) -> None:
     """Topic by topic. Everybody's map is made alike, of the topics of the first."""
+    order = group.statically_sorted
     first = group.classes[order[0]]
     for topic in walked_topics(group, first, len(group.subscribed[first])):
-        add_partitions(topic, group.num_partitions[topic], order, lists)
+        add_partitions(topic, group.counts[topic], order, lists)
 
 
-def assign_heterogeneous_group(group: Group, order: list[int], lists: Lists) -> None:
+def assign_heterogeneous_group(group: Group, lists: Lists) -> None:
     """Each member's topics are in the order of its own map."""
-    audiences = Audiences(group, group.classes, order)
-    for topic in audiences.classes:
-        add_partitions(topic, group.num_partitions[topic], audiences.of(topic), lists)
+    audiences = Audiences(group, group.classes, group.statically_sorted)
+    for topic in audiences.numbers:
+        add_partitions(topic, group.counts[topic], audiences.of(topic), lists)
     places = [
         {topic: place for place, topic in enumerate(walked_topics(group, own, len(listed)))}
         for own, listed in enumerate(group.subscriptions)
     ]
-    for own, rows in zip(audiences.class_of, lists, strict=True):
+    for own, rows in zip(group.classes, lists, strict=True):
         rows.sort(key=lambda row, own=own: places[own][row[0]])  # type: ignore[misc]
 
 

@@ -15,7 +15,7 @@ from udfs.assignors.groups import (
     Lists,
     Partition,
     Target,
-    assignment_of,
+    by_member,
     empty_target,
     recorded_targets,
 )
@@ -34,7 +34,7 @@ def simple(group: Group) -> Assignment:
         walks = all_to_everybody(group)
     else:
         walks = assign_by_hash(group) if group.is_homogeneous else hashed_by_subscription(group)
-    return assignment_of(group, walks)
+    return by_member(group, walks)
 
 
 class SimpleAssignor:
@@ -182,9 +182,7 @@ def all_to_everybody(group: Group) -> Lists:
     walks = []
     for place in range(len(subscriptions)):
         topics = filled(group.topic_ids, subscriptions[0 if group.is_homogeneous else place])
-        walks.append(
-            [(topic, partition) for topic in topics.walk() for partition in range(group.num_partitions[topic])]
-        )
+        walks.append(group.partitions_of(topics.walk()))
     return walks
 
 
@@ -306,12 +304,8 @@ def names_of(group: Group, place: int) -> int:
 
 def target_partitions(group: Group, topics: Iterable[int]) -> list[Partition]:
     """Those that may be assigned (computeTargetPartitions)."""
-    allowed = group.assignable
-    everything = [(topic, partition) for topic in topics for partition in range(group.num_partitions[topic])]
-    if allowed is None:
-        return everything
-    pairs = set(zip(allowed.topics.tolist(), allowed.partitions.tolist(), strict=True))
-    return [pair for pair in everything if pair in pairs]
+    everything, allowed = group.partitions_of(topics), group.assignable
+    return everything if allowed is None else [pair for pair in everything if pair in allowed]
 
 
 def pair_keys(group: Group) -> Keys[Partition]:

@@ -3,14 +3,11 @@ algorithm if all members subscribe to the same topics (ConstrainedAssignmentBuil
 3.0 on). Last, `constrained-cooperative-sticky`, the proposal for it. Members and topics are positions.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from operator import itemgetter
 
-import numpy as np
-from numpy.typing import NDArray
-
-from udfs.assignors.groups import Assignment, AssignorFailed, Group, Lists, Partition, Rows
-from udfs.assignors.java.maps import ranks
+from udfs.assignors.groups import Assignment, AssignorFailed, Group, Lists, Partition
 from udfs.assignors.questions import SpecError
 from udfs.assignors.sticky_before_3 import cooperative_before_3, sticky_before_3
 from udfs.assignors.sticky_claims import (
@@ -27,6 +24,8 @@ from udfs.assignors.sticky_claims import (
 from udfs.assignors.sticky_unequal import general
 
 REWRITTEN_SINCE = (3, 0, 0)
+# By partition, the member that gets it while another must give it up first.
+Transferring = dict[Partition, int]
 
 
 def sticky(group: Group) -> Assignment:
@@ -35,37 +34,35 @@ def sticky(group: Group) -> Assignment:
     claims = sticky_claims(group)
     owned = believed(group, claims)
     if are_subscriptions_equal(group):
-        return ConstrainedAssignmentBuilder(group, owned, waits=False).build()
+        return ConstrainedAssignmentBuilder(group, owned).build()
     return general(group, claims, owned)
 
 
 def cooperative_sticky(group: Group) -> Assignment:
-    """It leaves out what another member must revoke first: the next rebalance gives it."""
-    waits = None
     if group.release < REWRITTEN_SINCE:
-        rows, waits = cooperative_before_3(group)
-    else:
-        claims = cooperative_claims(group)
-        owned = believed(group, claims)
-        if are_subscriptions_equal(group):
-            return ConstrainedAssignmentBuilder(group, owned, waits=True).build()
-        rows = general(group, claims, owned)
-    if waits is None:
-        waits = still_owned(group, rows)
-    return rows.take(~waits) if waits.any() else rows
+        return adjust_assignment(group, *cooperative_before_3(group))
+    claims = cooperative_claims(group)
+    owned = believed(group, claims)
+    if are_subscriptions_equal(group):
+        builder = ConstrainedAssignmentBuilder(group, owned)
+        return adjust_assignment(group, builder.build(), builder.transferring)
+    return adjust_assignment(group, general(group, claims, owned), None)
 
 
-def still_owned(group: Group, rows: Rows) -> NDArray[np.bool_]:
-    """Which rows give a member what it does not own while another, which does, loses it. Of several that were given a
-    partition, the one that is walked last waits."""
-    known, place = group.known.tolist(), ranks(group.walked)
-    had, assigned = {row for row in group.owned.triples() if known[row[1]]}, rows.triples()
-    revoked = {row[1:] for row in had.difference(assigned)}
-    gained = [at for at, row in enumerate(assigned) if row[1:] in revoked and row not in had]
-    last = {assigned[at][1:]: at for at in sorted(gained, key=lambda at: place[assigned[at][0]])}
-    waits = np.zeros(len(rows), np.bool_)
-    waits[list(last.values())] = True
-    return waits
+def adjust_assignment(group: Group, lists: Lists, transferring: Transferring | None) -> Assignment:
+    """Leaves out what another member must revoke first: the next rebalance gives it. `transferring` None: the algorithm
+    does not say it (computePartitionsTransferringOwnership)."""
+    if transferring is None:
+        added: Transferring = {}
+        revoked = set[Partition]()
+        for member in group.walked:
+            had = {each for each in group.owned[member] if each[0] in group.known}
+            added |= {each: member for each in lists[member] if each not in had}
+            revoked |= had.difference(lists[member])
+        transferring = {each: added[each] for each in revoked & added.keys()}
+    for partition, member in transferring.items():
+        lists[member].remove(partition)
+    return lists
 
 
 # -- equal subscriptions
@@ -83,31 +80,27 @@ class Members:
 
 
 class ConstrainedAssignmentBuilder:
-    """`waits`: without what another member must give up first, as the cooperative assignor does it."""
-
-    def __init__(self, group: Group, owned: Believed, waits: bool) -> None:
-        self.group, self.owned, self.waits = group, owned, waits
-        self.rules = rules_of(group.release)
-        by_name = group.known_by_name
-        self.place_of = {topic: place for place, topic in enumerate(by_name)}
-        self.partitions = [(topic, partition) for topic in by_name for partition in range(group.num_partitions[topic])]
-        self.racks = racks_of(group, by_name)
+    def __init__(self, group: Group, owned: Believed) -> None:
+        self.group, self.owned, self.rules = group, owned, rules_of(group.release)
+        self.partitions = group.partitions_of(group.known_by_name)
+        self.racks = racks_of(group, self.partitions)
         self.least, self.extra = divmod(len(self.partitions), len(group.members))
         self.lists: Lists = [[] for _ in group.members]
         self.revoked_from: dict[Partition, int] = {}
+        self.transferring: Transferring = {}
 
     def build(self) -> Assignment:
         if self.racks is not None and self.racks.are_used:
             self.drop_far(self.racks)
         members = self.assign_owned_partitions()
         kept = [each for own in self.lists for each in own]
-        free = unassigned_partitions(self.partitions, kept, self.place_of)
+        free = unassigned_partitions(self.partitions, kept, self.group.known_by_name)
         if self.racks is not None:
             free.sort(key=self.racks.near.__getitem__)
             if self.racks.are_used:
                 free = self.assign_rack_aware_round_robin(free, members, self.racks)
         self.assign_round_robin(free, members)
-        return Assignment.of_lists(self.lists)
+        return self.lists
 
     def drop_far(self, racks: Racks) -> None:
         """Takes from members what has no replica in the rack that they name."""
@@ -121,12 +114,13 @@ class ConstrainedAssignmentBuilder:
     def assign_owned_partitions(self) -> Members:
         """As long as extras are left, the members that own enough keep the largest quota, others the least one."""
         held = [0] * len(self.lists)
+        place_of = {topic: place for place, topic in enumerate(self.group.known_by_name)}
         below, exact, num_full = [], [], 0
         for member in self.group.walked:
             own = [each for each in self.owned.lists[member] if each not in self.owned.contested]
             if self.rules.sorts_owned:
-                ordered = sorted((partition, self.place_of[topic], topic) for topic, partition in own)
-                own = [(topic, partition) for partition, _, topic in ordered]
+                # By number, then by topic.
+                own.sort(key=lambda each: (each[1], place_of[each[0]]))
             is_full = num_full < self.extra and len(own) > self.least
             num_full += is_full
             held[member] = min(len(own), self.least + is_full)
@@ -169,7 +163,7 @@ class ConstrainedAssignmentBuilder:
             else:
                 left.append(partition)
                 continue
-            self.give(member, partition)
+            self.assign_new_partition(partition, member)
         return left
 
     def assign_round_robin(self, free: list[Partition], members: Members) -> None:
@@ -180,7 +174,7 @@ class ConstrainedAssignmentBuilder:
         if len(free) > missing + len(members.even) + len(members.below):
             raise AssignorFailed("No more unfilled consumers to be assigned.")
         for member, partition in zip(self.receivers(members), free, strict=False):
-            self.give(member, partition)
+            self.assign_new_partition(partition, member)
 
     def receivers(self, members: Members) -> Iterator[int]:
         below = members.below
@@ -193,18 +187,17 @@ class ConstrainedAssignmentBuilder:
             below = left
         yield from members.even
 
-    def give(self, member: int, partition: Partition) -> None:
+    def assign_new_partition(self, partition: Partition, member: int) -> None:
+        self.lists[member].append(partition)
         revoker = self.revoked_from.get(partition)
         is_revoked = revoker is not None and not (self.rules.tells_revokers and revoker == member)
-        if not (self.waits and (is_revoked or partition in self.owned.contested)):
-            self.lists[member].append(partition)
+        if is_revoked or partition in self.owned.contested:
+            self.transferring[partition] = member
 
 
 def next_near(members: list[int], first: int, partition: Partition, racks: Racks) -> int | None:
     """Where in a list the next member is that is near a partition."""
-    if not racks.of_partition[partition]:
-        return None
-    places: Iterable[int] = (*range(first, len(members)), *range(first))
+    places = (*range(first, len(members)), *range(first)) if racks.of_partition[partition] else ()
     return next((at for at in places if racks.is_near(members[at], partition)), None)
 
 
@@ -217,8 +210,7 @@ def constrained_proposal(group: Group) -> Assignment:
     Members below the floor are filled up to it, finally with partitions from members at the ceiling. The rest goes to
     members at the floor, one each."""
     refuse_unequal(group)
-    counts, places = group.num_partitions, {topic: place for place, topic in enumerate(group.known_by_name)}
-    everything = [(topic, partition) for topic in places for partition in range(counts[topic])]
+    everything = group.partitions_of(group.known_by_name)
     floor, ceiling = len(everything) // len(group.members), -(-len(everything) // len(group.members))
     by_id = sorted(range(len(group.members)), key=group.member_ranks.__getitem__)
     lists = owned_partitions(group, by_id, set(everything), ceiling)
@@ -226,7 +218,7 @@ def constrained_proposal(group: Group) -> Assignment:
     full = [member for member in by_id if len(lists[member]) == ceiling > floor]
     # What nobody keeps: partition 0 of each topic, then partition 1 of each, and so on.
     kept = {partition for own in lists for partition in own}
-    free = sorted({*everything} - kept, key=lambda each: (each[1], places[each[0]]))
+    free = sorted((each for each in everything if each not in kept), key=itemgetter(1))
     wanting = [member for member in by_id for _ in range(floor - len(lists[member]))]
     filled, left = free[: len(wanting)], free[len(wanting) :]
     # The first partition of each of as many members at the ceiling.
@@ -235,9 +227,8 @@ def constrained_proposal(group: Group) -> Assignment:
         lists[member].append(partition)
     for member, partition in zip(at_floor, left, strict=False):
         lists[member].append(partition)
-    rows = Assignment.of_lists(lists)
     # Whoever lost a partition gives it up first.
-    return rows.take(~still_owned(group, rows))
+    return adjust_assignment(group, lists, None)
 
 
 def refuse_unequal(group: Group) -> None:

@@ -4,18 +4,14 @@ Up to 2.5.0 there is one algorithm for all groups. Later releases have another f
 replaced.
 """
 
-import heapq
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from udfs.assignors.groups import ABSENT, Assignment, AssignorFailed, Group, Lists, Partition, Positions, Rows
-from udfs.assignors.java.maps import string_hashes, topic_partition_hashes, walked
+from udfs.assignors.groups import ABSENT, NOBODY, AssignorFailed, Group, Lists, Partition, by_member
+from udfs.assignors.java.maps import filled, string_hash, topic_partition_keys
 from udfs.assignors.sticky_claims import first_difference, last_generation, previous_assignment
-from udfs.assignors.sticky_unequal import GeneralAssignmentBuilder, NumberedTopics
+from udfs.assignors.sticky_unequal import GeneralAssignmentBuilder
 
 EQUAL_WAY_SINCE = (2, 5, 1)
 # From here on the cooperative assignor has generations, and what two claim belongs to neither.
@@ -32,20 +28,19 @@ class Claim:
     generation: int | None
 
 
-def sticky_before_3(group: Group) -> Assignment:
+def sticky_before_3(group: Group) -> Lists:
     said = [previous_assignment(group.user_data[member]) for member in group.walked]
     claims = [Claim([(topic, at) for topic, numbers in lists for at in numbers], said_in) for lists, said_in in said]
-    rows, _ = assign(group, claims, Claim((), None))
-    return rows
+    return assign(group, claims, Claim((), None))[0]
 
 
-def cooperative_before_3(group: Group) -> tuple[Assignment, NDArray[np.bool_] | None]:
-    """With the rows that must wait, if the algorithm shows them."""
-    lists, claims = group.owned.lists(len(group.members)), []
+def cooperative_before_3(group: Group) -> tuple[Lists, dict[Partition, int] | None]:
+    """With what must wait for another member, and the member that gets it, if the algorithm says so."""
+    claims = []
     for member in group.walked:
         data = group.user_data[member]
         has_generation = group.release >= GENERATIONS_SINCE and data is not None
-        owned = [(group.topics[topic], partition) for topic, partition in lists[member]]
+        owned = [(group.topics[topic], partition) for topic, partition in group.owned[member]]
         claims.append(Claim(owned, last_generation(data) if has_generation else None))
     # Its user data cannot be read twice either, but says only the generation.
     return assign(group, claims, None)
@@ -53,7 +48,7 @@ def cooperative_before_3(group: Group) -> tuple[Assignment, NDArray[np.bool_] | 
 
 def assign(
     group: Group, claims: Sequence[Claim], second_reading: Claim | None
-) -> tuple[Assignment, NDArray[np.bool_] | None]:
+) -> tuple[Lists, dict[Partition, int] | None]:
     """`claims` in the order of the walk.
 
     Members that were looked at before two subscriptions differed had their user data read then, up to its end: what a
@@ -71,32 +66,30 @@ def assign(
     return general(group, [*again, *claims[differing:]]), None
 
 
-def general(group: Group, claims: Sequence[Claim]) -> Rows:
+def general(group: Group, claims: Sequence[Claim]) -> Lists:
     holders = holders_by_generation(claims)
-    held = [*holders]
-    in_order = [held[at] for at in walked(hashes_of(held))]
+    keys = topic_partition_keys({topic: string_hash(topic) for topic, _ in holders}.__getitem__)
     # Who holds each partition that exists, and who held it in the generation before.
-    now, before = list[tuple[int, int, int]](), dict[Partition, int]()
+    owned: Lists = [[] for _ in claims]
+    before: dict[Partition, int] = {}
+    in_order = filled(keys, holders).walk()
     for each in in_order:
+        newest, *older = (holders[each][generation] for generation in sorted(holders[each], reverse=True))
         if (partition := existing(group, each)) is not None:
-            newest, *older = (holders[each][generation] for generation in sorted(holders[each], reverse=True))
-            now.append((group.walked[newest], *partition))
+            owned[newest].append(partition)
             if older:
                 before[partition] = older[0]
-    rows = Rows.of_triples(now)
-    builder = GeneralAssignmentBuilder(group, rows)
-    numbers_before = builder.topics.numbers(Rows.of_lists([[*before]])).tolist()
-    numbers = None
-    if group.release < EQUAL_WAY_SINCE and holders and group.takes[:, group.known].all():
-        earlier = [each for each in in_order if len(holders[each]) > 1]
-        earlier = [earlier[at] for at in walked(hashes_of(earlier))]
-        numbers = from_largest(group, builder.topics, rows, earlier)
-    return builder.build(dict(zip(numbers_before, before.values(), strict=True)), numbers)
+    builder = GeneralAssignmentBuilder(group, owned)
+    partitions = None
+    if group.release < EQUAL_WAY_SINCE and holders and all(takes == group.known for takes in builder.takes):
+        earlier = filled(keys, (each for each in in_order if len(holders[each]) > 1)).walk()
+        partitions = from_largest(group, owned, [existing(group, each) for each in earlier])
+    return builder.build(before, partitions)
 
 
 def existing(group: Group, partition: TopicPartition) -> Partition | None:
-    topic, number = group.topic_positions.get(partition[0]), partition[1]
-    return (topic, number) if topic is not None and group.known[topic] and 0 <= number < group.counts[topic] else None
+    topic, number = group.topic_positions.get(partition[0], NOBODY), partition[1]
+    return (topic, number) if topic in group.known and 0 <= number < group.counts[topic] else None
 
 
 def holders_by_generation(claims: Sequence[Claim]) -> dict[TopicPartition, dict[int, int]]:
@@ -111,88 +104,64 @@ def holders_by_generation(claims: Sequence[Claim]) -> dict[TopicPartition, dict[
     return holders
 
 
-def hashes_of(partitions: Sequence[TopicPartition]) -> list[int]:
-    topics = string_hashes([topic for topic, _ in partitions])
-    numbers = np.array([partition for _, partition in partitions], np.int64)
-    return topic_partition_hashes(topics, numbers).tolist()  # type: ignore[no-any-return]
-
-
-def from_largest(group: Group, topics: NumberedTopics, rows: Rows, earlier: Sequence[TopicPartition]) -> Positions:
+def from_largest(group: Group, owned: Lists, earlier: Sequence[Partition | None]) -> list[Partition]:
     """The partitions, one at a time from the member that has most left: first those that another had before."""
-    left: dict[int, dict[int, None]] = {member: {} for member in range(len(group.members))}
-    for member, number in zip(rows.members.tolist(), topics.numbers(rows).tolist(), strict=True):
-        left[member][number] = None
-    owner = {number: member for member, numbers in left.items() for number in numbers}
-    first: dict[int, deque[int]] = {member: deque() for member in left}
-    exist = [partition for each in earlier if (partition := existing(group, each)) is not None]
-    for number in topics.numbers(Rows.of_lists([exist])).tolist():
-        first[owner[number]].append(number)
-    heap = [(-len(numbers), -group.member_ranks[member], member) for member, numbers in left.items()]
-    heapq.heapify(heap)
-    order = []
-    while heap:
-        size, rank, member = heap[0]
-        if not left[member]:
-            heapq.heappop(heap)
-            continue
-        number = first[member].popleft() if first[member] else next(iter(left[member]))
-        del left[member][number]
-        order.append(number)
-        heapq.heapreplace(heap, (size + 1, rank, member))
-    everywhere = [(topic, at) for topic in group.topics_walked for at in range(group.num_partitions[topic])]
-    walk = walked(hashes_of([(group.topics[topic], at) for topic, at in everywhere]))
-    numbers, listed = topics.numbers(Rows.of_lists([everywhere])), set(order)
-    return np.array(order + [number for number in numbers[walk].tolist() if number not in listed], np.intp)
+    place_of = {partition: place for place, partition in enumerate(earlier)}
+    turns = []
+    for member, own in zip(group.walked, owned, strict=True):
+        in_turn = sorted(own, key=lambda each: place_of.get(each, len(earlier)))
+        turns += [(len(own) - at, group.member_ranks[member], each) for at, each in enumerate(in_turn)]
+    turns.sort(reverse=True)
+    order = dict.fromkeys(each for _, _, each in turns)
+    everywhere = filled(topic_partition_keys(group.topic_codes.__getitem__), group.partitions_of(group.topics_walked))
+    return list(order | dict.fromkeys(everywhere.walk()))
 
 
 # -- equal subscriptions, from 2.5.1 on
 
 
-def equal(group: Group, claims: Sequence[Claim]) -> tuple[Rows, NDArray[np.bool_]]:
+def equal(group: Group, claims: Sequence[Claim]) -> tuple[Lists, dict[Partition, int]]:
     """Everyone keeps up to the largest quota; those below the least are filled, at last from those at the largest. With
-    the rows that another member must give up first."""
+    what another member must give up first."""
     owned, revoked = owned_lists(group, claims)
-    everything = [(topic, at) for topic in group.known_by_name for at in range(group.num_partitions[topic])]
+    everything = group.partitions_of(group.known_by_name)
     least, most = len(everything) // len(owned), -(-len(everything) // len(owned))
     lists, revoked = [each[:most] for each in owned], revoked.union(*(each[most:] for each in owned))
     kept = {each for own in lists for each in own}
     free = deque(each for each in everything if each not in kept)
     waiting: dict[Partition, int] = {}
 
-    def give(member: int) -> None:
+    def give(place: int) -> None:
         partition = free.popleft()
-        lists[member].append(partition)
+        lists[place].append(partition)
         if partition in revoked:
-            waiting[partition] = member
+            waiting[partition] = group.walked[place]
 
-    by_id = [group.member_ranks[member] for member in group.walked]
-    under = sorted((m for m, each in enumerate(owned) if len(each) < least), key=by_id.__getitem__)
-    rest = [m for m, each in enumerate(owned) if len(each) >= least]
-    at_least = deque(m for m in rest if len(lists[m]) == least)
-    at_most = deque(m for m in rest if len(lists[m]) == most)
+    ranks = [group.member_ranks[member] for member in group.walked]
+    under = sorted((place for place, each in enumerate(owned) if len(each) < least), key=ranks.__getitem__)
+    rest = [place for place, each in enumerate(owned) if len(each) >= least]
+    at_least = deque(place for place in rest if len(lists[place]) == least)
+    at_most = deque(place for place in rest if len(lists[place]) == most)
     while under and free:
         # One partition each in turns.
-        for member in under[: len(free)]:
-            give(member)
-            if len(lists[member]) == least:
-                at_least.append(member)
-                under.remove(member)
-    for member in under:
-        while len(lists[member]) < least:
+        for place in under[: len(free)]:
+            give(place)
+            if len(lists[place]) == least:
+                at_least.append(place)
+                under.remove(place)
+    for place in under:
+        while len(lists[place]) < least:
             if not at_most:
                 raise AssignorFailed("Some consumers are under capacity but all partitions have been assigned")
             partition = lists[at_most.popleft()].pop(0)
-            lists[member].append(partition)
-            waiting[partition] = member
-        at_least.append(member)
+            lists[place].append(partition)
+            waiting[partition] = group.walked[place]
+        at_least.append(place)
     while free:
         if not at_least:
             raise AssignorFailed("Some partitions are unassigned but all consumers are at maximum capacity")
         give(at_least.popleft())
-    rows = [(place, partition) for place, own in enumerate(lists) for partition in own]
-    # Of two in one list the first waits.
-    waits = [waiting.get(partition) == place and waiting.pop(partition) == place for place, partition in rows]
-    return Rows.of_triples([(group.walked[place], *partition) for place, partition in rows]), np.array(waits, np.bool_)
+    return by_member(group, lists), waiting
 
 
 def owned_lists(group: Group, claims: Sequence[Claim]) -> tuple[Lists, set[Partition]]:
@@ -208,10 +177,9 @@ def owned_lists(group: Group, claims: Sequence[Claim]) -> tuple[Lists, set[Parti
         if generation != newest:
             continue
         for topic, index in claim.partitions:
-            at = group.topic_positions.get(topic)
-            if at is None or not group.known[at]:
+            partition = group.topic_positions.get(topic, NOBODY), index
+            if partition[0] not in group.known:
                 continue
-            partition = at, index
             if group.release < GENERATIONS_SINCE or partition not in owner:
                 owner[partition] = place
                 lists[place].append(partition)

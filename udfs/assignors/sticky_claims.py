@@ -2,11 +2,12 @@
 (AbstractStickyAssignor.java, from 3.0 on)."""
 
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from udfs.assignors.groups import ABSENT, NO_RACKS, Group, Lists, Partition, partition_racks, racks_matter
+from udfs.assignors.groups import ABSENT, NO_RACKS, Group, Partition, partition_racks, racks_matter
 from udfs.assignors.questions import Owned, Release
 
 INT16 = struct.Struct(">h")
@@ -72,9 +73,9 @@ class Claims:
     """By member. `generations` are ABSENT where a member says none; `stated` those that the subscriptions themselves
     say."""
 
-    lists: Lists
-    generations: list[int]
-    stated: list[int]
+    lists: Sequence[Sequence[Partition]]
+    generations: Sequence[int]
+    stated: Sequence[int]
 
 
 def sticky_claims(group: Group) -> Claims:
@@ -96,13 +97,11 @@ def cooperative_claims(group: Group) -> Claims:
         last_generation(data) if generation == ABSENT else generation
         for generation, data in zip(stated, group.user_data, strict=True)
     ]
-    return Claims(group.owned.lists(len(group.members)), generations, stated)
+    return Claims(group.owned, generations, stated)
 
 
-def stated_generations(group: Group) -> list[int]:
-    if rules_of(group.release).reads_generations:
-        return list(group.generations)
-    return [ABSENT] * len(group.members)
+def stated_generations(group: Group) -> Sequence[int]:
+    return group.generations if rules_of(group.release).reads_generations else [ABSENT] * len(group.members)
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,7 @@ def believed(group: Group, claims: Claims) -> Believed:
     Kafka compares what a member's data says with what the *other's subscription* says, which for the eager assignor is
     nothing. Where only one generation counts, all claims are equal.
     """
-    rules, known = rules_of(group.release), group.known.tolist()
+    rules, known = rules_of(group.release), group.known
     said, others = claims.generations, claims.generations if rules.drops_old_generations else claims.stated
     highest = max(group.leader_memory, max(said, default=ABSENT))
     lists: list[dict[Partition, None]] = [{} for _ in group.members]
@@ -129,7 +128,7 @@ def believed(group: Group, claims: Claims) -> Believed:
     for member in group.walked:
         if rules.drops_old_generations and said[member] != highest:
             continue
-        listed = [each for each in claims.lists[member] if known[each[0]]]
+        listed = [each for each in claims.lists[member] if each[0] in known]
         own, mine = dict.fromkeys(listed), said[member]
         if len(own) == len(listed) and claimant.keys().isdisjoint(own):
             claimant.update(dict.fromkeys(own, member))
@@ -155,16 +154,15 @@ def believed(group: Group, claims: Claims) -> Believed:
     return Believed(lists, contested, highest)
 
 
-def unassigned_partitions(
-    partitions: list[Partition], kept: list[Partition], place_of: Mapping[int, int] | Sequence[int]
-) -> list[Partition]:
-    """Kafka walks two sorted lists side by side (getUnassignedPartitions). A partition that its topic does not have, or
-    that two members keep, is never met: every partition that is kept after it counts as unassigned too."""
+def unassigned_partitions(partitions: list[Partition], kept: list[Partition], topics: list[int]) -> list[Partition]:
+    """Of topics in this order. Kafka walks two sorted lists side by side (getUnassignedPartitions). A partition that
+    its topic does not have, or that two members keep, is never met: every partition that is kept after it counts as
+    unassigned too."""
     is_kept = set(kept)
     free = [each for each in partitions if each not in is_kept]
     if len(free) + len(kept) == len(partitions):
         return free
-    walk = iter(sorted(kept, key=lambda each: (place_of[each[0]], each[1])))
+    walk = iter(sorted(kept, key=lambda each: (topics.index(each[0]), each[1])))
     next_kept, free = next(walk, None), []
     for partition in partitions:
         if partition == next_kept:
@@ -246,17 +244,13 @@ class Racks:
         return self.of_member[member] in self.of_partition[partition]
 
 
-def racks_of(group: Group, topics: Iterable[int]) -> Racks | None:
+def racks_of(group: Group, partitions: Iterable[Partition]) -> Racks | None:
     """None where no member names a rack."""
     if not any(group.racks) or not rules_of(group.release).has_racks:
         return None
-    of_partition: dict[Partition, frozenset[str]] = {}
-    for topic in topics:
-        for partition, racks in enumerate(partition_racks(group, topic)):
-            of_partition[topic, partition] = racks
-    members: dict[str, int] = {}
-    for rack in filter(None, group.racks):
-        members[rack] = members.get(rack, 0) + 1
-    near = {each: sum(members.get(rack, 0) for rack in racks) for each, racks in of_partition.items()}
+    of_topic = {topic: partition_racks(group, topic) for topic in group.known}
+    of_partition = {(topic, partition): of_topic[topic][partition] for topic, partition in partitions}
+    members = Counter(filter(None, group.racks))
+    near = {each: sum(members[rack] for rack in racks) for each, racks in of_partition.items()}
     are_used = racks_matter(members.keys(), list(of_partition.values()))
     return Racks(are_used, [rack or None for rack in group.racks], of_partition, near)

@@ -10,17 +10,17 @@ positions.
 
 from typing import Final
 
+from udfs.assignors import uniform_before_4
 from udfs.assignors.groups import (
     NOBODY,
     Assignment,
     AssignorFailed,
     Audiences,
     Group,
-    assignment_of,
+    by_member,
     recorded_targets,
 )
 from udfs.assignors.java.maps import copied_set_capacity, filled, table_capacity
-from udfs.assignors.uniform_before_4 import uniform_before_4
 
 # KAFKA-17710: unequal subscriptions were assigned in another way before.
 MOVES_BY_TOPIC = (4, 0, 0)
@@ -34,14 +34,14 @@ def uniform(group: Group) -> Assignment:
     if group.is_homogeneous:
         return UniformHomogeneousAssignmentBuilder(group).build()
     if group.release < MOVES_BY_TOPIC:
-        return uniform_before_4(group)
+        return uniform_before_4.UniformHeterogeneousAssignmentBuilder(group).build()
     return UniformHeterogeneousAssignmentBuilder(group).build()
 
 
 class UniformHomogeneousAssignmentBuilder:
     def __init__(self, group: Group) -> None:
         self.group = group
-        self.counts = {topic: group.num_partitions[topic] for topic in subscribed_topic_ids(group)}
+        self.counts = {topic: group.counts[topic] for topic in subscribed_topic_ids(group)}
         self.targets = recorded_targets(group)
         self.walks = [target.walk() for target in self.targets]
         held = {row for walk in self.walks for row in walk}
@@ -54,7 +54,7 @@ class UniformHomogeneousAssignmentBuilder:
         if sum(missing) != len(self.unassigned):
             raise AssignorFailed("partitions are left unassigned after each member has its share")
         self.assign_remaining_partitions(missing)
-        return assignment_of(self.group, [target.walk() for target in self.targets])
+        return by_member(self.group, [target.walk() for target in self.targets])
 
     def maybe_revoke_partitions(self) -> list[int]:
         """Of topics that nobody subscribes to any more, and beyond each member's quota; how many each one lacks."""
@@ -109,14 +109,14 @@ class UniformHeterogeneousAssignmentBuilder:
         self.group = group
         self.targets = recorded_targets(group)
         self.sizes = [0] * len(self.targets)
-        counts = group.num_partitions
+        counts = group.counts
         subscriptions = [frozenset(topics) for topics in group.subscribed]
         self.subscription_of = [subscriptions[own] for own in group.walked_classes]
         audiences = Audiences(group, group.walked_classes, range(len(self.targets)))
-        self.audiences = audiences.classes
-        self.subscribers = {topic: audiences.of(topic) for topic in audiences.classes}
+        self.audiences = audiences.numbers
+        self.subscribers = {topic: audiences.of(topic) for topic in audiences.numbers}
         # Without another move these audiences stay level: Kafka looks at each topic of theirs again.
-        self.level = set[tuple[int, ...]]()
+        self.level = set[int]()
         self.capacities = {
             topic: table_capacity(-(-counts[topic] // len(places)) * 4 // 3 + 1)
             for topic, places in self.subscribers.items()
@@ -134,7 +134,7 @@ class UniformHeterogeneousAssignmentBuilder:
         self.maybe_revoke_partitions()
         self.assign_remaining_partitions()
         self.balance()
-        return assignment_of(self.group, [target.walk() for target in self.targets])
+        return by_member(self.group, [target.walk() for target in self.targets])
 
     def maybe_revoke_partitions(self) -> None:
         """What a member does not subscribe to any more."""

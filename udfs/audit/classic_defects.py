@@ -175,7 +175,7 @@ def copartitioning_broken_by_racks(evidence: Evidence) -> bool:
     """With racks, range assigned partitions with equal numbers to different members."""
     # Of what is assigned, not of what there is: a garbage record can name a partition far beyond all others.
     counts = evidence.recorded.counts.tolist()
-    owners_of: dict[int, dict[int, list[int]]] = {topic: {} for topic in evidence.of.subscriptions[0]}
+    owners_of: dict[int, dict[int, list[int]]] = {topic: {} for topic in evidence.of.as_asked.subscriptions[0]}
     for (topic, partition), members in evidence.owners.items():
         if 0 <= partition < counts[topic] and topic in owners_of:
             owners_of[topic][partition] = members

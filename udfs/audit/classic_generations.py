@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from schemas.words.assignments import ClientLibrary, PartitionCountsSource
 from schemas.words.records import GroupType
-from udfs.assignors.groups import ABSENT, NOBODY, Codes, Group, Numbers, Rows, are_listed
+from udfs.assignors.groups import ABSENT, NOBODY, Codes, Group, Numbers, Rows
 from udfs.assignors.librdkafka import GroupMember
 from udfs.assignors.questions import Member, Topic
-from udfs.audit.checks.assignments import RecordedAssignment
+from udfs.audit.checks.assignments import RecordedAssignment, are_listed
 from udfs.audit.checks.facts import Facts, Flags
 from udfs.audit.checks.results import GONE, Latest, are_equal
 from udfs.groups.readers.classic_columns import ClassicColumns
@@ -35,10 +35,19 @@ KEPT = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Generation(Group):
-    """Members are in the record's order, which is the order in which the leader saw them. Topics are those that some
-    member subscribes to, claims or has."""
+class Generation:
+    """A `Group` in columns. Members are in the record's order, which is the order in which the leader saw them. Topics
+    are those that some member subscribes to, claims or has."""
 
+    members: Sequence[str]
+    instances: Sequence[str | None]
+    racks: Sequence[str | None]
+    generations: Sequence[int] = ()
+    user_data: Sequence[bytes | None] = ()
+    topics: Sequence[str]
+    # Members that list the same topics in the same order share a class.
+    class_of_member: Codes
+    topics_of_class: Sequence[Codes]
     # By topic, one more than the highest partition that is assigned or claimed.
     counts: Numbers = field(default_factory=lambda: NO_NUMBERS)
     owned: Rows = NO_ROWS
@@ -62,6 +71,22 @@ class Generation(Group):
 
     def kept(self) -> "Generation":
         return Generation(**{name: getattr(self, name) for name in KEPT})
+
+    @cached_property
+    def as_asked(self) -> Group:
+        """As its assignor saw it, with the numbers of partitions that the record shows."""
+        return Group(
+            members=self.members,
+            instances=self.instances,
+            racks=self.racks,
+            topics=self.topics,
+            counts=self.counts.tolist(),
+            classes=self.class_of_member.tolist(),
+            subscriptions=[listed.tolist() for listed in self.topics_of_class],
+            owned=self.owned.lists(len(self.members)),
+            generations=self.generations,
+            user_data=self.user_data,
+        )
 
     @cached_property
     def leader_at(self) -> int | None:
@@ -99,7 +124,7 @@ class Generation(Group):
         """Classes of members that subscribe to the same topics, in any order. Kafka's sticky assignors do not look at
         the order either. But its hash tables depend on it, so `topics_of_class` keeps the lists."""
         known: dict[frozenset[int], int] = {}
-        numbers = [known.setdefault(frozenset(listed), len(known)) for listed in self.subscriptions]
+        numbers = [known.setdefault(frozenset(listed), len(known)) for listed in self.as_asked.subscriptions]
         if len(known) == len(numbers):
             return self.class_of_member, self.topics_of_class
         listed = [np.array(sorted(topics), np.int32) for topics in known]
@@ -117,11 +142,9 @@ class Generation(Group):
     @cached_property
     def library_members(self) -> list[GroupMember]:
         """As librdkafka sees them: it passes over members without topics."""
-        listed = [[self.topics[at] for at in topics] for topics in self.subscriptions]
-        fields = zip(
-            self.members, self.instances, self.classes, self.owned.lists(len(self.members)), self.generations,
-            strict=True,
-        )  # fmt: skip
+        group = self.as_asked
+        listed = [[self.topics[at] for at in topics] for topics in group.subscriptions]
+        fields = zip(self.members, self.instances, group.classes, group.owned, self.generations, strict=True)
         return [
             GroupMember(who, instance, listed[own], [(self.topics[topic], each) for topic, each in owned], number)
             for who, instance, own, owned, number in fields
@@ -264,7 +287,7 @@ def latest(before: Before, facts: Facts) -> Latest | None:
     members = []
     for at, by_topic in enumerate(owned):
         has = tuple((topic, tuple(partitions)) for topic, partitions in by_topic.items())
-        topics = tuple(of.topics[topic] for topic in of.subscriptions[of.classes[at]])
+        topics = tuple(of.topics[topic] for topic in of.as_asked.subscriptions[of.as_asked.classes[at]])
         members.append(
             Member(of.members[at], of.instances[at], of.racks[at], topics, has, of.number, user_data=None, target=has)
         )
@@ -313,7 +336,7 @@ def owned_before(before: Generation, now: Generation) -> Rows:
     if not isinstance(same, range):
         rows = Rows(np.array(same or [GONE], np.int32)[rows.members], rows.topics, rows.partitions)
     if before.topics != now.topics:
-        places = now.topic_positions
+        places = now.as_asked.topic_positions
         topics = np.array([places.get(name, NOBODY) for name in before.topics] or [NOBODY], np.int32)[rows.topics]
         rows = Rows(rows.members, topics, rows.partitions).take(topics != NOBODY)
     return rows

@@ -331,7 +331,7 @@ def stale_topic(generation: Generation, topic: str, used: int, number: int) -> s
         return f"the leader assigned nothing of {topic}, which has {counted(number, 'partition')}"
     if used < number:
         return knew_only(topic, used, number)
-    at = generation.topic_positions[topic]
+    at = generation.as_asked.topic_positions[topic]
     beyond = [(who, each) for who, of, each in generation.assigned.triples() if of == at and each >= number]
     members = sorted({generation.members[who] for who, _ in beyond})
     names, gets = list_names(members, MOST_TOPICS), "gets" if len(members) == 1 else "get"

@@ -21,7 +21,7 @@ from udfs.assignors.questions import NEWEST_PATCH, NEWEST_RELEASE, GroupProtocol
 from udfs.assignors.ranges import RACKS_SINCE, is_rack_aware
 from udfs.assignors.sticky_claims import are_subscriptions_equal
 from udfs.audit.checks.facts import REPRODUCED, Facts, KnownTopic, most_believed
-from udfs.audit.checks.results import Comparison, by_member, compare
+from udfs.audit.checks.results import Comparison, compare
 from udfs.audit.classic_generations import Generation
 from udfs.groups.readers.client_libraries import LIBRDKAFKA
 
@@ -343,7 +343,8 @@ def try_variant(generation: Generation, variant: Variant) -> Outcome:
             rows = answer_of_library(generation, variant)
         else:
             group = asked(generation, variant)
-            rows = as_written(group, ASSIGNORS[GroupProtocol.CLASSIC, generation.protocol or ""].assign(group))
+            answer = ASSIGNORS[GroupProtocol.CLASSIC, generation.protocol or ""].assign(group)
+            rows = as_written(group, Rows.of_lists(answer))
     except (AssignorFailed, Undecidable) as failure:
         return Outcome(variant, failure=str(failure))
     return Outcome(variant, rows, compare(generation.members, generation.topics, generation.assigned, rows))
@@ -352,8 +353,8 @@ def try_variant(generation: Generation, variant: Variant) -> Outcome:
 def asked(generation: Generation, variant: Variant) -> Group:
     """The question to an assignor of Kafka's."""
     return replace(
-        generation,
-        counts=variant.counts.numbers,
+        generation.as_asked,
+        counts=variant.counts.numbers.tolist(),
         partition_racks=None if variant.is_without_racks else variant.counts.racks,
         leader_memory=variant.leader_memory,
         release=variant.line.release,
@@ -388,7 +389,6 @@ def best(outcomes: Sequence[Outcome]) -> Outcome:
 def as_written(group: Group, rows: Rows) -> Rows:
     """The lists as a leader of this release writes them: before 3.0, in the iteration order of a map of their topics
     that computeIfAbsent filled."""
-    rows = by_member(rows)
     if group.release >= LISTS_AS_ASSIGNED or not len(rows):
         return rows
     keys = Keys[int](group.topic_codes.__getitem__, no_order)
@@ -413,7 +413,7 @@ def answer_of_library(generation: Generation, variant: Variant) -> Rows:
     group = librdkafka.LibraryGroup(
         generation.library_members, {name: counts[name] for name in variant.topics}, variant.line.rules or Rules()
     )
-    lists, numbers = LIBRARY_ASSIGNORS[str(generation.protocol)](group), generation.topic_positions
+    lists, numbers = LIBRARY_ASSIGNORS[str(generation.protocol)](group), generation.as_asked.topic_positions
     return Rows.of_lists(
         [[(numbers[topic], each) for topic, each in lists.get(member_id, ())] for member_id in generation.members]
     )

@@ -12,13 +12,11 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from schemas.words.assignments import PartitionCountsSource
 from schemas.words.history import Confidence
 from schemas.words.records import GroupType
 from udfs.assignors.answers import ASSIGNORS, member_lists
-from udfs.assignors.groups import Answer, AssignorFailed, Group, Rows, each_once, group_of
+from udfs.assignors.groups import Answer, Assignment, AssignorFailed, Group, Partition, group_of
 from udfs.assignors.questions import LEADERS, MOST_PARTITIONS, GroupProtocol, Member, Owned, Spec, Topic, stand_in_id
 from udfs.audit.checks.assignments import largest_difference
 from udfs.audit.checks.facts import Facts
@@ -92,7 +90,7 @@ def row(question: "Question", choice: Choice) -> WhatIf:
     if isinstance(answer, str):
         notes = [answer]
     else:
-        numbers = (answer.imbalance, *costs(question.held, set(answer.rows.triples()), is_eager=choice in EAGER))
+        numbers = (answer.imbalance, *costs(question.held, set(triples(answer.assigned)), is_eager=choice in EAGER))
         notes = list(left_out(latest, question.facts, choice))
     imbalance, num_moved, num_stopped = numbers
     return WhatIf(
@@ -197,17 +195,17 @@ def left_out(latest: Latest, facts: Facts, choice: Choice) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class WhatIfAnswer:
-    """`rows` are what members get, by positions of the group."""
+    """`assigned` is what each member gets, by positions of the group."""
 
     group: Group
-    rows: Rows
+    assigned: Assignment
     # Largest difference in numbers of partitions among members that subscribe to the same topics.
     imbalance: int
 
     @property
     def lists(self) -> Mapping[str, Sequence[tuple[str, int]]]:
         """By member: topics and partitions."""
-        return dict(member_lists(self.group, self.rows))
+        return dict(member_lists(self.group, self.assigned))
 
 
 @dataclass
@@ -276,19 +274,24 @@ class Question:
             yield group, answer
             if choice != COOPERATIVE or isinstance(answer, AssignorFailed):
                 return
-            if set(group.owned.triples()) <= set(answer.triples()):
+            if all(set(had) <= set(has) for had, has in zip(group.owned, answer, strict=True)):
                 return
-            group = replace(group, owned=each_once(answer))
+            # A member has a partition once, whatever a list says.
+            group = replace(group, owned=[list(dict.fromkeys(own)) for own in answer])
 
     def answer(self, choice: Choice) -> WhatIfAnswer | str:
         """Or why there is none."""
         if (why := self.obstacle or why_refused(self.latest, choice)) is not None:
             return why
-        *_, (group, rows) = self.rounds(choice)
-        if isinstance(rows, AssignorFailed):
-            return f"Kafka's assignor would end with an exception: {rows}"
-        sizes = np.bincount(rows.members, minlength=len(self.members)).tolist()
-        return WhatIfAnswer(group, rows, largest_difference(self.classes, sizes))
+        *_, (group, answer) = self.rounds(choice)
+        if isinstance(answer, AssignorFailed):
+            return f"Kafka's assignor would end with an exception: {answer}"
+        return WhatIfAnswer(group, answer, largest_difference(self.classes, list(map(len, answer))))
+
+
+def triples(lists: Sequence[Sequence[Partition]]) -> Iterator[tuple[int, int, int]]:
+    """Member, topic and partition."""
+    return ((member, *partition) for member, own in enumerate(lists) for partition in own)
 
 
 def known_id(name: str, facts: Facts) -> str | None:

@@ -308,9 +308,9 @@ def uuid_hash(most: int, least: int) -> int:
     return (bits >> 32 ^ bits) & 0xFFFFFFFF
 
 
-def topic_partition_hashes(topic_hashes: Hashes, partitions: NDArray[np.integer]) -> Hashes:
-    """Hash codes of TopicPartition."""
-    return np.uint32(31) * (np.uint32(31) + partitions.astype(np.uint32)) + topic_hashes
+def topic_partition_keys(code_of: Callable[[Any], int]) -> Keys[Any]:
+    """TopicPartition by its topic's hash code; it has no compareTo."""
+    return Keys(lambda each: 31 * (31 + each[1]) + code_of(each[0]) & 0xFFFFFFFF, no_order)
 
 
 def utf_16(text: str) -> bytes:

@@ -11,10 +11,18 @@ from typing import Final
 import numpy as np
 
 from schemas.words.assignments import CheckName
-from udfs.assignors.groups import NOBODY, Codes, Numbers, Rows, are_listed
+from udfs.assignors.groups import NOBODY, Codes, Numbers, Rows
 from udfs.audit.checks.facts import UNKNOWN, Flags, GroupRule
 
 MOST_NAMED = 3
+
+
+def are_listed(topics_of_class: Sequence[Codes], num_topics: int) -> Flags:
+    """For each topic, whether some class of members subscribes to it."""
+    flags = np.zeros(num_topics, np.bool_)
+    for listed in topics_of_class:
+        flags[listed] = True
+    return flags
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from schemas.words.assignments import Algorithm, PartitionCountsSource
 from schemas.words.history import TaskRole
 from schemas.words.records import GroupType
-from udfs.assignors.groups import Group, Positions, Rows, each_once
+from udfs.assignors.groups import Codes, Group, Numbers, Positions, Rows, each_once
 from udfs.assignors.java.maps import JavaSet, Keys, no_order, string_hashes, timeline_walked, walked
 from udfs.assignors.questions import Member, Owned, Release, Topic
 from udfs.audit.checks.assignments import RecordedAssignment
@@ -153,9 +153,19 @@ def is_as_written(order: Positions, inputs: MemberInputs) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question(Group):
-    """`topics`: the subscribed ones, then those that only targets of this epoch or the previous one have."""
+class Question:
+    """Of a `Group`, in columns. `topics`: the subscribed ones, then those that only targets of this epoch or the
+    previous one have."""
 
+    topics: Sequence[str]
+    counts: Numbers
+    ids: Sequence[tuple[int, int]]
+    class_of_member: Codes
+    topics_of_class: Sequence[Codes]
+    # Targets of the epoch before.
+    owned: Rows
+    # None: all may be assigned.
+    assignable: Rows | None
     inputs: MemberInputs
     # Of the subscribed topics, and what confirms it.
     metadata: SubscribedTopics
@@ -166,17 +176,30 @@ class Question(Group):
 
     def asked(self, release: Release, jdk: int, order: Positions | None = None) -> Group:
         """`order`: of the members, if not theirs."""
-        group = replace(self, release=release, jdk=jdk)
-        if order is None:
-            return group
-        owned = replace(self.owned, members=np.argsort(order).astype(np.int32)[self.owned.members])
-        return replace(
-            group,
-            members=[self.members[at] for at in order.tolist()],
-            instances=[self.instances[at] for at in order.tolist()],
-            class_of_member=self.class_of_member[order],
-            owned=owned.take(np.argsort(owned.members, kind="stable")),
+        inputs, lists, assignable = self.inputs, self.owned.lists(len(self.members)), self.assignable
+        places = range(len(lists)) if order is None else order.tolist()
+        return Group(
+            members=[inputs.members[at] for at in places],
+            instances=[inputs.abouts[at].group_instance_id for at in places],
+            topics=self.topics,
+            counts=self.counts.tolist(),
+            classes=self.class_of_member[places].tolist(),
+            subscriptions=[listed.tolist() for listed in self.topics_of_class],
+            owned=[lists[at] for at in places],
+            release=release,
+            ids=self.ids,
+            assignable=None if assignable is None else frozenset(assignable.lists(1)[0]),
+            is_mixed=inputs.is_mixed,
+            jdk=jdk,
         )
+
+    @property
+    def members(self) -> Sequence[str]:
+        return self.inputs.members
+
+    @property
+    def instances(self) -> Sequence[str | None]:
+        return [about.group_instance_id for about in self.inputs.abouts]
 
 
 def question_of(
@@ -208,8 +231,6 @@ def question_of(
     used = (UsedTopic(each.name, each.partitions, int(least[at])) for at, each in enumerate(subscribed.topics))
     places = {member_id: place for place, member_id in enumerate(inputs.members)}
     return Question(
-        members=inputs.members,
-        instances=[about.group_instance_id for about in inputs.abouts],
         topics=tuple(labels),
         counts=counts,
         ids=[(0, 0) if each is None else bits_of(each) for each in ids],
@@ -217,7 +238,6 @@ def question_of(
         topics_of_class=[np.array([numbers[name] for name in listed], np.int32) for listed in classes],
         owned=owned,
         assignable=assignable_rows(group, numbers),
-        is_mixed=inputs.is_mixed,
         inputs=inputs,
         metadata=subscribed,
         confirmation=confirmation(subscribed.by_log, used, time, facts),

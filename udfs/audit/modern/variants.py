@@ -147,7 +147,8 @@ def gives_far_more(question: Question, variant: Variant) -> bool:
 def answer(question: Question, variant: Variant) -> Rows:
     """Rows in the question's own order of members."""
     protocol = GroupProtocol.SHARE if variant.assignor == "simple" else GroupProtocol.CONSUMER
-    rows = ASSIGNORS[protocol, variant.assignor].assign(question.asked(variant.release, variant.jdk, variant.order))
+    group = question.asked(variant.release, variant.jdk, variant.order)
+    rows = Rows.of_lists(ASSIGNORS[protocol, variant.assignor].assign(group))
     if variant.order is None:
         return rows
     return Rows(variant.order[rows.members].astype(np.int32), rows.topics, rows.partitions)

@@ -8,7 +8,16 @@ import pytest
 
 from tests.builders.assignors.client_cases import sticky_data
 from udfs.assignors.answers import assigned_lists
-from udfs.assignors.java.maps import JavaSet, Keys, no_order, string_hashes, topic_partition_hashes, uuid_hash, walked
+from udfs.assignors.java.maps import (
+    JavaSet,
+    Keys,
+    no_order,
+    string_hash,
+    string_hashes,
+    topic_partition_keys,
+    uuid_hash,
+    walked,
+)
 from udfs.assignors.questions import read_spec
 
 Spec = dict[str, Any]
@@ -120,9 +129,8 @@ def test_hash_codes_are_those_of_java() -> None:
         *(108280125, -286926412, 1843682987, -842085522, 0)
     ]
     assert len(set(string_hashes(["Aa", "BB", "C#"]).tolist())) == 1
-    assert topic_partition_hashes(string_hashes(["t", "orders"]), np.array([0, 12])).astype(np.int32).tolist() == [
-        *(1077, -1008768998)
-    ]
+    of_partitions = map(topic_partition_keys(string_hash).hash_code, [("t", 0), ("orders", 12)])
+    assert np.array(list(of_partitions), np.uint32).astype(np.int32).tolist() == [1077, -1008768998]
     assert uuid_hash(1, 2) == 3
 
 
