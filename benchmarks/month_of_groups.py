@@ -64,9 +64,14 @@ def change(warehouse: Warehouse, name: str, columns: Columns, run_id: str) -> Ch
     rows = filled(name, {"cluster": CLUSTER, "run_id": run_id, **columns})
     if not partitioning(TABLES[name]):
         return Change((written(warehouse, name, rows, run_id),))
-    parts = ((is_open, rows.filter(pc.equal(rows.column("is_open"), is_open))) for is_open in (False, True))
-    files = ((is_open, written(warehouse, name, part, run_id)) for is_open, part in parts if part.num_rows)
-    return Change(tuple(replace(file, is_open=is_open) for is_open, file in files))
+    parts = (
+        (is_provisional, rows.filter(pc.equal(rows.column("is_provisional"), is_provisional)))
+        for is_provisional in (False, True)
+    )
+    files = (
+        (is_provisional, written(warehouse, name, part, run_id)) for is_provisional, part in parts if part.num_rows
+    )
+    return Change(tuple(replace(file, is_provisional=is_provisional) for is_provisional, file in files))
 
 
 def written(warehouse: Warehouse, name: str, rows: pa.Table, run_id: str) -> DataFile:
@@ -126,8 +131,8 @@ def states(groups: int) -> Columns:
     start, is_last = rebalance_times(each), each == ROUNDS - 1
     return {
         "group_id": named("group-", group), "group_type": "classic", "from_time": start,
-        "to_time": pa.array(start + MONTH // ROUNDS, mask=is_last), "from_offset": each,
-        "to_offset": pa.array(each + 1, mask=is_last), "is_open": is_last,
+        "to_time": pa.array(start + MONTH // ROUNDS, mask=is_last), "from_record_offset": each,
+        "to_record_offset": pa.array(each + 1, mask=is_last), "is_provisional": is_last,
         "state": "Stable", "generation_or_epoch": each, "assignor": "range", "num_members": MEMBERS, **EVIDENCE,
     }  # fmt: skip
 
@@ -138,8 +143,8 @@ def members(groups: int) -> Columns:
     return {
         "group_id": named("group-", group), "group_type": "classic", "member_id": named("member-of-some-client-", each),
         "client_id": named("client-", each % MEMBERS), "client_host": "/10.0.0.7", "from_time": start,
-        "to_time": start + MEMBERS * MONTH // ROUNDS, "from_offset": each, "to_offset": each + MEMBERS,
-        "is_open": False, "leave_kind": "session_timeout_likely", **EVIDENCE,
+        "to_time": start + MEMBERS * MONTH // ROUNDS, "from_record_offset": each, "to_record_offset": each + MEMBERS,
+        "is_provisional": False, "leave_kind": "session_timeout_likely", **EVIDENCE,
     }  # fmt: skip
 
 
@@ -149,9 +154,9 @@ def owners(groups: int) -> Columns:
     return {
         "group_id": named("group-", group), "group_type": "classic", "topic": named("topic-", group % 200),
         "partition": partition, "member_id": named("member-of-some-client-", member),
-        "client_id": named("client-", partition % MEMBERS), "from_time": start, "from_offset": each,
-        "to_time": start + MONTH // ROUNDS - 4 * MICROS, "to_offset": each + 1, "is_open": False, "phase": "assigned",
-        **EVIDENCE,
+        "client_id": named("client-", partition % MEMBERS), "from_time": start, "from_record_offset": each,
+        "to_time": start + MONTH // ROUNDS - 4 * MICROS, "to_record_offset": each + 1, "is_provisional": False,
+        "phase": "assigned", **EVIDENCE,
     }  # fmt: skip
 
 
@@ -160,7 +165,7 @@ def rebalances(groups: int) -> Columns:
     start = rebalance_times(each)
     return {
         "group_id": named("group-", group), "group_type": "classic", "assignment_offset": each, "from_generation": each,
-        "to_generation": each + 1, "start_time": start, "end_time": start + 2 * MICROS, "is_open": False,
+        "to_generation": each + 1, "start_time": start, "end_time": start + 2 * MICROS, "is_provisional": False,
         "duration_ms": 2_000, "outcome": "completed", "trigger": "member_left", "mode": "eager",
         "trigger_detail": "member member-of-some-client-1 (10.0.0.7) timed out", "num_partitions": PARTITIONS,
         "num_moved": 2, "unread_partition_low_ms": 8_000, "unread_partition_high_ms": 12_000 + each,
@@ -172,7 +177,7 @@ def moves(groups: int) -> Columns:
     group, each, partition = grid(groups, ROUNDS, 2)
     return {
         "group_id": named("group-", group), "group_type": "classic", "assignment_offset": each, "move_offset": each,
-        "topic": named("topic-", group % 200), "partition": partition, "is_open": False, "kind": "moved",
+        "topic": named("topic-", group % 200), "partition": partition, "is_provisional": False, "kind": "moved",
         "from_member_id": named("member-of-some-client-", each), "move_time": rebalance_times(each),
         "to_member_id": named("member-of-some-client-", each + 1), "idle_ms": 4_000, "unread_low_ms": 4_000,
         "unread_high_ms": 6_000, "unread_basis": "session timeout 8.0 s from the record", **EVIDENCE,
@@ -183,8 +188,8 @@ def lag(groups: int) -> Columns:
     snapshot, group, partition = grid(SNAPSHOTS, groups, PARTITIONS)
     return {
         "snapshot_time": START + (snapshot + 1) * (MONTH // SNAPSHOTS), "group_id": named("group-", group),
-        "group_type": "classic", "topic": named("topic-", group % 200), "partition": partition, "is_open": False,
-        "lag_floor": (snapshot * 37 + group) % 997, **EVIDENCE,
+        "group_type": "classic", "topic": named("topic-", group % 200), "partition": partition, "is_provisional": False,
+        "lag": (snapshot * 37 + group) % 997, **EVIDENCE,
     }  # fmt: skip
 
 
@@ -193,7 +198,8 @@ def rates(groups: int) -> Columns:
     return {
         "bucket_time": START + bucket * (MONTH // SNAPSHOTS), "bucket_ms": MONTH // SNAPSHOTS // 1000,
         "group_id": named("group-", group), "group_type": "classic", "topic": named("topic-", group % 200),
-        "is_open": False, "messages_consumed": bucket * 7, "messages_consumed_per_s": (bucket % 24) * 1.5, **EVIDENCE,
+        "is_provisional": False, "messages_consumed": bucket * 7, "messages_consumed_per_s": (bucket % 24) * 1.5,
+        **EVIDENCE,
     }  # fmt: skip
 
 
@@ -210,11 +216,11 @@ def verdicts(groups: int) -> Columns:
 def findings(groups: int) -> Columns:
     (rank,) = grid(groups)
     words = np.where(rank < groups // EVERY, "critical", "warning")
-    query = "SELECT group_id, topic, partition, reason, lag_floor FROM group_verdicts WHERE own_verdict = 'STOP'"
+    query = "SELECT group_id, topic, partition, reason, lag FROM group_verdicts WHERE own_verdict = 'STOP'"
     return {
         "run_id": "00000005-gate", "rank": rank + 1, "kind": "partition_stopped", "severity": words,
         "group_id": named("group-", rank), "message": "topic-7: no commit for 2 min 50 s, before that one every 2 s",
-        "query": f"{query}\nORDER BY lag_floor DESC", **EVIDENCE,
+        "query": f"{query}\nORDER BY lag DESC", **EVIDENCE,
     }  # fmt: skip
 
 

@@ -92,7 +92,7 @@ def add_runs(warehouse: Warehouse, groups: list[str]) -> None:
                     file.write(of_run(rows, number))
                 done = file.close()
                 assert done is not None
-                written[name].append(replace(done, is_open=False) if partitioning(TABLES[name]) else done)
+                written[name].append(replace(done, is_provisional=False) if partitioning(TABLES[name]) else done)
     jobs = tuple(row_of_run(number, job) for number in range(RUNS) for job in ("ingest", "replay", "lag", "gate"))
     changes = {name: Change(tuple(files)) for name, files in written.items()}
     warehouse.write(Manifest(run_id(RUNS), warehouse.next_sequence(), NOW_MS, changes, jobs))
@@ -102,7 +102,7 @@ def rows_of_a_run(groups: list[str]) -> Mapping[str, list[Row]]:
     def verdict(place: int, group: str, partition: int | None) -> Row:
         own = {"own_verdict": "STOP", "rule": "silent"} if place < NUM_UNWELL else {"own_verdict": "OK"}
         about = {"group_id": group, "topic": None if partition is None else "t", "partition": partition}
-        return {**about, **own, **evidence(1, 9), "lag_floor": place, "last_commit_time": at(0), "since_time": at(0)}
+        return {**about, **own, **evidence(1, 9), "lag": place, "last_commit_time": at(0), "since_time": at(0)}
 
     parts = [None, *range(PARTITIONS)]
     return {

@@ -41,7 +41,7 @@ def write_tables(root: Path, groups: int, events: int, days: int) -> None:
         for number in range(events)
     ]  # fmt: skip
     states = [
-        {"group_id": f"group-{number}", "group_type": "classic", "state": "Stable", "from_offset": number}
+        {"group_id": f"group-{number}", "group_type": "classic", "state": "Stable", "from_record_offset": number}
         for number in range(groups)
     ]
     make(root, {

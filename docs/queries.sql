@@ -1,5 +1,5 @@
 -- Which partitions have stopped, since when, and do the other partitions of the group still advance?
-SELECT group_id, topic, partition, own_verdict, since_time, last_commit_time, lag_floor, is_only_one, reason
+SELECT group_id, topic, partition, own_verdict, since_time, last_commit_time, lag, is_only_one, reason
 FROM v_group_verdict
 WHERE own_verdict IN ('STOP', 'STALL', 'REWIND') AND partition IS NOT NULL
 ORDER BY rank;
@@ -36,19 +36,19 @@ ORDER BY rank;
 
 -- Which applications read the topic orders?
 SELECT group_id, client_ids, client_hosts, first_seen_time, last_seen_time, is_subscribed_only, is_committed_only
-FROM topic_consumers
+FROM v_topic_consumers
 WHERE topic = 'orders'
 ORDER BY group_id;
 
 -- Which partitions have no reader?
 SELECT topic, group_id, num_partitions, num_committed, num_owned, uncommitted, unowned
-FROM partition_coverage
+FROM v_partition_coverage
 WHERE num_committed < num_partitions
 ORDER BY rank;
 
 -- Which groups have records close to the largest batch that the broker accepts?
 SELECT group_id, group_type, num_members, record_table, batch_bytes, share_written, limit_bytes, share_of_limit
-FROM record_headroom
+FROM v_record_headroom
 WHERE share_of_limit > 0.5
 ORDER BY rank;
 
@@ -102,18 +102,18 @@ WHERE NOT is_met OR time_lag_ms_p95 > 300000
 ORDER BY rank;
 
 -- How large was the lag of each group and topic on each day?
-SELECT day_time, group_id, topic, lag_floor_p50, lag_floor_p95, lag_floor_max, num_minutes_unknown
-FROM lag_daily
+SELECT day_time, group_id, topic, lag_p50, lag_p95, lag_max, num_minutes_unknown
+FROM v_lag_daily
 ORDER BY group_id, topic, day_time;
 
 -- Is quality getting worse? Expectations that fail far more often than in the previous 28 days.
 SELECT day_time, suite, expectation, column_name, share_failing, share_failing_28_days, z_score
-FROM expectation_daily
+FROM v_expectation_daily
 WHERE z_score > 3
 ORDER BY day_time DESC, z_score DESC;
 
 -- Which expectations are too strict, and which too loose?
 SELECT DISTINCT suite, expectation, column_name, is_always_failing, is_never_failing
-FROM expectation_daily
+FROM v_expectation_daily
 WHERE is_always_failing OR is_never_failing
 ORDER BY suite, expectation, column_name;

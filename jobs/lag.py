@@ -5,7 +5,7 @@ were reset or expire soon.
     spark-submit --py-files groupscope.zip jobs/lag.py --warehouse hdfs://namenode/groupscope
 
 Reads: history tables, `offset_commits`, snapshots. Writes: `lag_points`, `lag_days`, `lag_minutes`,
-`consumption_rates`, `group_verdicts`, `offset_resets`, `commit_findings`, `expiry_forecast`, `commit_volume`, and
+`consumption_rates`, `group_verdicts`, `offset_resets`, `odd_commits`, `expiry_forecast`, `commit_volume`, and
 `runs`. A run continues where the last one ended. --full starts from the beginning and gives the same rows.
 """
 

@@ -35,13 +35,13 @@ from jobs.command_line.suggestions import unknown
 from jobs.command_line.values import EPOCH
 from jobs.output.failure import Failure, say, visible
 from jobs.output.rows import Format, time_text
-from schemas.functions import FUNCTIONS
+from schemas.functions import OWNER_COLUMNS
 from schemas.words.exit_codes import ExitCode
 from udfs.sentences.name_lists import member_name
 
 # Columns of tables without --wide.
 NARROW = ("group_id", "member_id", "client_host", "generation_or_epoch", "phase", "from_time", "confidence", "reading")
-COLUMNS = (*(column.name for column in FUNCTIONS["owner_at"].columns[1:]), "reading")
+COLUMNS = (*OWNER_COLUMNS, "reading")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -54,7 +54,7 @@ COLUMNS = (
     "after_mark", "catches_up", "next",
 )  # fmt: skip
 PARTITION_COLUMNS = (
-    "topic", "topic_id", "partition", "own_verdict", "rule", "reason", "since_time", "lag_floor", "time_lag_ms",
+    "topic", "topic_id", "partition", "own_verdict", "rule", "reason", "since_time", "lag", "time_lag_ms",
 )  # fmt: skip
 RESETS = {
     ResetKind.TO_EARLIEST: "moved to the beginning of the log",
@@ -342,12 +342,10 @@ def reset_text(row: Row, as_of: datetime) -> str:
 
 def partition_lines(one: Unwell, as_of: datetime, known: set[str], width: int | None) -> Iterator[str]:
     """The worst are first."""
-    ordered = sorted(
-        one.partitions.items(), key=lambda each: (not is_bad(each[1]), -(each[1]["lag_floor"] or 0), each[0])
-    )
+    ordered = sorted(one.partitions.items(), key=lambda each: (not is_bad(each[1]), -(each[1]["lag"] or 0), each[0]))
     names = ("TOPIC", "PARTITION", "VERDICT", "SINCE", "LAG", "TIME-LAG", "OWNER")
     cells = [
-        (*key, row["own_verdict"], clock_text(row["since_time"], as_of), row["lag_floor"],
+        (*key, row["own_verdict"], clock_text(row["since_time"], as_of), row["lag"],
          None if row["time_lag_ms"] is None else in_words(row["time_lag_ms"] * 1000), owner(one, key))
         for key, row in ordered[:MOST_PARTITIONS]
     ]  # fmt: skip

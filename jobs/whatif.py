@@ -128,8 +128,8 @@ def rows_of(history: History, group: str) -> list[Row]:
     rows = history.rows("assignment_whatif", equal("group_id", group))
     if not rows:
         # Fails with a message if the group never existed.
-        last = max(states_of(history, group), key=lambda row: row["from_offset"])
-        now = f"it is {last['state']}" if last["is_open"] else "it was deleted"
+        last = max(states_of(history, group), key=lambda row: row["from_record_offset"])
+        now = f"it is {last['state']}" if last["is_provisional"] else "it was deleted"
         raise Failure(ExitCode.USAGE, visible(f"group {group} has no assignment to compare: {now}"))
     return sorted(rows, key=lambda row: ALL_CHOICES.index((GroupProtocol(row["group_protocol"]), row["assignor"])))
 

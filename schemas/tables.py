@@ -13,11 +13,11 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib.resources import files
+from pkgutil import get_data
 from typing import NamedTuple, NoReturn
 
 # Of names, types and meaning of the tables: in Delta the property groupscope.contract_version.
-CONTRACT_VERSION = 2
+CONTRACT_VERSION = 3
 
 STATE_FOLDER = "_state"
 
@@ -177,19 +177,13 @@ def type_of(kind: str, line: Line, lines: deque[Line], groups: Groups) -> Column
     return TYPES.get(kind) or line.refuse(f"expected as type {', '.join(TYPES)}, struct or a group, got {kind}")
 
 
-def said_below(lines: deque[Line], *keys: str) -> dict[str, str]:
-    """Takes lines like `key: …` at the head of `lines`."""
-    said: dict[str, str] = {}
-    while lines and (about := re.match(rf"({'|'.join(keys)}): ", lines[0].text)):
-        said[about[1]] = lines.popleft().text[about.end() :]
-    return said
-
-
 def table_of(lines: deque[Line], groups: Groups) -> Table:
     first = lines.popleft()
     found = TABLE.fullmatch(first.text) or first.refuse("expected group NAME, or [state] table NAME, JOB: a row")
     is_state, name, job, grain = found.groups()
-    said = said_below(lines, "about", "key", "order")
+    said: dict[str, str] = {}
+    while lines and (about := re.match(r"(about|key|order): ", lines[0].text)):
+        said[about[1]] = lines.popleft().text[about.end() :]
     columns = columns_of(lines, groups)
     named = said.get("key") or first.refuse("expected below it key: and columns, or key: none if it is written nowhere")
     key = () if named == NO_KEY else tuple(named.split())
@@ -220,7 +214,7 @@ def read_tables(file: str, text: Iterable[str], groups: dict[str, tuple[Column, 
 
 def text_of(path: str) -> str:
     """A file of this package, also inside a zip."""
-    return files("schemas").joinpath(path).read_text(encoding="utf-8")
+    return (get_data("schemas", path) or b"").decode()
 
 
 # Columns that several tables have, and those of each table, by name.

@@ -107,9 +107,9 @@ def groups() -> dict[str, tuple[Column, ...]]:
 # As pages and lists show them.
 NAMES = (
     "v_groups_now", "v_lag_now", "v_decode_coverage", "v_rebalances", "v_rebalance_causes", "v_rebalance_storms",
-    "v_assignment_audit", "v_transactions_open", "rebalances_daily", "v_group_verdict", "v_offset_resets",
-    "v_expiry_forecast", "v_commit_volume", "v_offsets_topic_health", "v_failovers", "v_inventory", "topic_consumers",
-    "partition_coverage", "record_headroom", "v_replay_spans", "v_cluster_diff", "v_findings", "v_gate_spans",
-    "v_gate_coverage", "v_ungated_commits", "v_freshness_slo", "lag_daily", "expectation_daily", "dim_enum",
+    "v_assignment_audit", "v_transactions_open", "v_rebalances_daily", "v_group_verdict", "v_offset_resets",
+    "v_expiry_forecast", "v_commit_volume", "v_offsets_topic_health", "v_failovers", "v_inventory", "v_topic_consumers",
+    "v_partition_coverage", "v_record_headroom", "v_replay_spans", "v_cluster_diff", "v_findings", "v_gate_spans",
+    "v_gate_coverage", "v_ungated_commits", "v_freshness_slo", "v_lag_daily", "v_expectation_daily", "v_enums",
 )  # fmt: skip
 VIEWS: dict[str, View] = {name: view(name) for name in NAMES}

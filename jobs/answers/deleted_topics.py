@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-COLUMNS = ["topic", "is_open"]
+COLUMNS = ["topic", "is_provisional"]
 
 
 def deleted_topics(rows: Sequence[Mapping[str, Any]]) -> frozenset[str]:
     """Names of topics that no longer exist. A recreated topic has another row."""
-    return frozenset(row["topic"] for row in rows) - {row["topic"] for row in rows if row["is_open"]}
+    return frozenset(row["topic"] for row in rows) - {row["topic"] for row in rows if row["is_provisional"]}

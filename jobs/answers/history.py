@@ -58,7 +58,7 @@ class History:
     def rows_at(
         self, table: str, at: datetime, *conditions: Condition, columns: Sequence[str] | None = None
     ) -> list[Row]:
-        """The intervals that contain the time. `columns`: with `to_time` and `is_open`; None: all."""
+        """The intervals that contain the time. `columns`: with `to_time` and `is_provisional`; None: all."""
         rows = self.rows(
             table,
             Condition("from_time", "<=", at, or_null=True),
@@ -67,7 +67,7 @@ class History:
             columns=columns,
         )
         # Records of the oldest format have no time, so an interval without an end time may still have ended.
-        return [row for row in rows if row["to_time"] is not None or row["is_open"]]
+        return [row for row in rows if row["to_time"] is not None or row["is_provisional"]]
 
     def distinct(self, table: str, column: str, *conditions: Condition) -> set[Any]:
         rows = self.reader.arrow(table, [column], equal("cluster", self.cluster), *conditions)
@@ -195,7 +195,7 @@ def has_unknown_members(history: History, group: str, at: datetime) -> bool:
 
 def last_before(known: list[Row], at: datetime) -> Row | None:
     before = [row for row in known if row["to_time"] is not None and row["to_time"] <= at]
-    return max(before, key=lambda row: (row["to_time"], row["from_offset"]), default=None)
+    return max(before, key=lambda row: (row["to_time"], row["from_record_offset"]), default=None)
 
 
 def why_absent(history: History, known: list[Row], at: datetime) -> str:

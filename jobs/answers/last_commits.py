@@ -15,7 +15,7 @@ from schemas.words.history import CommitVia
 
 # Of rows of offset_history.
 COLUMNS = (
-    "group_id", "topic", "partition", "from_time", "to_time", "is_open", "from_offset", "commit_time",
+    "group_id", "topic", "partition", "from_time", "to_time", "is_provisional", "from_record_offset", "commit_time",
     "last_commit_time", "via",
 )  # fmt: skip
 RAW = ("group_id", "topic", "partition", "record_offset", "commit_time", "is_tombstone", "is_transactional")
@@ -75,6 +75,6 @@ def newest(commits: Iterable[Row], rows: dict[Key, Row]) -> dict[Key, datetime]:
     for commit in sorted(commits, key=lambda row: int(row["record_offset"])):
         row = rows.get(key(commit))
         is_plain = not (commit["is_tombstone"] or commit["is_transactional"])
-        if row is not None and is_plain and commit["record_offset"] >= row["from_offset"]:
+        if row is not None and is_plain and commit["record_offset"] >= row["from_record_offset"]:
             times[key(commit)] = commit["commit_time"]
     return times

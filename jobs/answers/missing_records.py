@@ -75,10 +75,12 @@ def check_seen_at(history: History, at: datetime) -> bool:
 
 def say_unseen_offsets(history: History, group: str, at: datetime) -> None:
     """For partitions with commits before such a range and none after it: they are missing from every answer."""
-    columns = ["topic", "partition", "from_offset", "to_time", "ended_by"]
+    columns = ["topic", "partition", "from_record_offset", "to_time", "ended_by"]
     is_before = Condition("from_time", "<=", at, or_null=True)
     rows = history.rows("offset_history", equal("group_id", group), is_before, columns=columns)
-    newest = {(row["topic"], row["partition"]): row for row in sorted(rows, key=lambda row: int(row["from_offset"]))}
+    newest = {
+        (row["topic"], row["partition"]): row for row in sorted(rows, key=lambda row: int(row["from_record_offset"]))
+    }
     unseen = sorted(place for place, row in newest.items() if is_cut(row, at))
     if unseen:
         named = list_names([f"{topic}-{partition}" for topic, partition in unseen], MOST_NAMED)

@@ -54,16 +54,16 @@ NOT_READING = {
 FINDING_COLUMNS = (
     "rank", "kind", "severity", "group_id", "message", "at_time", "since_time", "messages_waiting", "waived_until_time",
 )  # fmt: skip
-STATE_COLUMNS = ("group_id", "group_type", "state", "num_members", "from_time", "to_time", "is_open")
+STATE_COLUMNS = ("group_id", "group_type", "state", "num_members", "from_time", "to_time", "is_provisional")
 REBALANCE_COLUMNS = (
     "group_id", "start_time", "trigger", "trigger_detail", "evidence_partition", "assignment_offset",
 )  # fmt: skip
 OWNER_COLUMNS = (
     "group_id", "group_type", "topic", "topic_id", "partition", "client_id", "client_host", "phase", "role",
-    "from_time", "to_time", "is_open",
+    "from_time", "to_time", "is_provisional",
 )  # fmt: skip
 RATE_COLUMNS = (
-    "group_id", "topic", "topic_id", "bucket_ms", "bucket_time", "lag_floor", "eta_high_ms", "eta_unknown_reason",
+    "group_id", "topic", "topic_id", "bucket_ms", "bucket_time", "lag", "eta_high_ms", "eta_unknown_reason",
 )  # fmt: skip
 RESET_COLUMNS = (
     "at_time", "group_id", "topic", "kind", "actor", "actor_reason", "num_partitions", "messages_reread",
@@ -136,7 +136,7 @@ class Unwell:
     @property
     def waiting(self) -> int | None:
         if self.verdict is not None:
-            return None if self.verdict["lag_floor"] is None else int(self.verdict["lag_floor"])
+            return None if self.verdict["lag"] is None else int(self.verdict["lag"])
         known = [int(row["messages_waiting"]) for row in self.findings if row["messages_waiting"] is not None]
         return max(known, default=None)
 

@@ -15,7 +15,7 @@ TABLE = "group_verdicts"
 NEVER = datetime.min.replace(tzinfo=UTC)
 COLUMNS = (
     "group_id", "group_type", "topic", "topic_id", "partition", "own_verdict", "rule", "reason", "since_time",
-    "last_commit_time", "lag_floor", "time_lag_ms", "evidence_partition", "evidence_last_offset", "confidence",
+    "last_commit_time", "lag", "time_lag_ms", "evidence_partition", "evidence_last_offset", "confidence",
 )  # fmt: skip
 
 UNKNOWN = "unknown: all audits are as of later times"

@@ -42,12 +42,12 @@ def check_intervals(checked: CheckedWarehouse) -> Iterator[Finding]:
 
 
 def overlap(checked: CheckedWarehouse, name: str, subject: Sequence[str]) -> str | None:
-    rows = rows_of(checked, name, [*subject, "from_offset", "to_offset", "ended_by"])
+    rows = rows_of(checked, name, [*subject, "from_record_offset", "to_record_offset", "ended_by"])
     places = overlaps(joined(rows, subject), rows)
     if not len(places):
         return None
     example = rows.slice(int(places[0]), 1).to_pylist()[0]
-    where = ", ".join(f"{column} {example[column]}" for column in (*subject, "from_offset"))
+    where = ", ".join(f"{column} {example[column]}" for column in (*subject, "from_record_offset"))
     return f"{counted(len(places), 'interval')} begin before the previous one ended, such as {where}"
 
 
@@ -75,7 +75,7 @@ def overlaps(keys: pa.ChunkedArray, rows: pa.Table) -> np.ndarray:
     if not rows.num_rows:
         return np.empty(0, np.int64)
     codes = keys.combine_chunks().dictionary_encode().indices.to_numpy()
-    begin, end = numbers(rows.column("from_offset")), numbers(rows.column("to_offset"))
+    begin, end = numbers(rows.column("from_record_offset")), numbers(rows.column("to_record_offset"))
     is_ended = rows.column("ended_by").is_valid().to_numpy()
     # What ended before a hole has no record that ended it.
     end = np.where(end != NONE, end, np.where(is_ended, begin, OPEN_END))
@@ -92,8 +92,8 @@ def check_states(checked: CheckedWarehouse) -> Iterator[Finding]:
         return
     lost = clusters_without_progress(checked)
     ours, stored_by = ("cluster", "evidence_partition", *KEY), ("cluster", "offsets_partition", *KEY)
-    history = rows_of(checked, OFFSETS, [*ours, "is_open", "ended_by"])
-    history = history.filter(pc.and_(history.column("is_open"), pc.is_null(history.column("ended_by"))))
+    history = rows_of(checked, OFFSETS, [*ours, "is_provisional", "ended_by"])
+    history = history.filter(pc.and_(history.column("is_provisional"), pc.is_null(history.column("ended_by"))))
     stored = rows_of(checked, OFFSET_STATES, [*stored_by, "kind"])
     live, gone = (stored.filter(pc.equal(stored.column("kind"), kind)) for kind in (LIVE, GONE))
     shown = set(joined(history, ours).to_pylist())

@@ -8,20 +8,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from jobs.docs_pages.page_file import write_or_check
+from schemas import payloads
 from schemas.fields import Array, Field, FieldType, Message, RecordType, Shape, Struct
-from schemas.records import (
-    ASSIGNMENT,
-    CONNECT_ASSIGNMENT,
-    CONNECT_SUBSCRIPTION,
-    CONTROL_KEY,
-    CONTROL_VALUE,
-    COOPERATIVE_STICKY_FORMS,
-    REGISTRY,
-    STICKY_FORMS,
-    STREAMS_ASSIGNMENT,
-    STREAMS_SUBSCRIPTION,
-    SUBSCRIPTION,
-)
+from schemas.records import CONTROL_KEY, CONTROL_VALUE, REGISTRY
 
 PAGE = Path("docs/records.md")
 
@@ -119,17 +108,17 @@ def record_lines(record: RecordType) -> Iterator[str]:
 def payload_lines() -> Iterator[str]:
     yield PAYLOADS
     for message in (
-        SUBSCRIPTION,
-        ASSIGNMENT,
-        STREAMS_SUBSCRIPTION,
-        STREAMS_ASSIGNMENT,
-        CONNECT_SUBSCRIPTION,
-        CONNECT_ASSIGNMENT,
+        payloads.SUBSCRIPTION,
+        payloads.ASSIGNMENT,
+        payloads.STREAMS_SUBSCRIPTION,
+        payloads.STREAMS_ASSIGNMENT,
+        payloads.CONNECT_SUBSCRIPTION,
+        payloads.CONNECT_ASSIGNMENT,
     ):
         yield from message_lines(message)
     for name, forms in (
-        ("User data of `sticky`", STICKY_FORMS),
-        ("User data of `cooperative-sticky`", COOPERATIVE_STICKY_FORMS),
+        ("User data of `sticky`", payloads.STICKY_FORMS),
+        ("User data of `cooperative-sticky`", payloads.COOPERATIVE_STICKY_FORMS),
     ):
         yield f"### {name}"
         yield ""

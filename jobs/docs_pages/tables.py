@@ -27,8 +27,8 @@ WORDS = {
     "of the group. History time never goes back within a group",
     "as-of time": "the time for which lag, verdicts and findings are computed: by default the time of the newest "
     "record or snapshot of the cluster",
-    "`is_open`": "TRUE: a later run may change the row, because the interval or event has not ended, or because later "
-    "records or snapshots may complete the row",
+    "`is_provisional`": "TRUE: a later run may still change the row, because the interval or event has not ended, or "
+    "because later records or snapshots may complete the row",
     "evidence": "the records that a row is based on; `groupscope dump` shows records",
     "in effect": "a commit takes effect when it is written; in a transaction, with the COMMIT marker. It is in effect "
     "until another commit replaces it or its offset is deleted",
@@ -72,7 +72,7 @@ Generated from `schemas/`: all tables and views of the warehouse, with their col
   release of Kafka). Only for these does the column have a value; otherwise it is NULL, unless the comment says more.
 - The order of events is `offsets_partition, record_offset`, never time: clocks of brokers can go back.
 - Topic ids have Kafka's form of 22 characters.
-- `SELECT * FROM dim_enum` lists the values of all columns with fixed values, and their meanings.
+- `SELECT * FROM v_enums` lists the values of all columns with fixed values, and their meanings.
 
 **Words of this page**
 """

@@ -41,7 +41,7 @@ PLAN = pa.schema(
 )
 # One row per written file, and one with the task's facts.
 RESULT = (
-    "task int, table string, path string, num_rows bigint, size_bytes bigint, is_open boolean, stats string, "
+    "task int, table string, path string, num_rows bigint, size_bytes bigint, is_provisional boolean, stats string, "
     "facts string"
 )
 COLUMNS = [column.split()[0] for column in RESULT.split(", ")]
@@ -112,7 +112,7 @@ def plan_rows(specs: Sequence[TaskSpec[Any]]) -> pa.Table:
 
 def result_rows(number: int, result: Any) -> list[tuple[Any, ...]]:
     files = [
-        (number, table, file.name, file.num_rows, file.size, file.is_open, file.stats, None)
+        (number, table, file.name, file.num_rows, file.size, file.is_provisional, file.stats, None)
         for table, file in result.files
     ]
     return [*files, (number, None, None, None, None, None, None, text_of(result, leave_out=(FILES,)))]
@@ -125,7 +125,7 @@ def results(rows: Sequence[Row], kind: type[Result]) -> dict[int, Result]:
     }
     for row in rows:
         if row.facts is None:
-            file = DataFile(row.path, row.size_bytes, row.num_rows, row.stats, is_open=row.is_open)
+            file = DataFile(row.path, row.size_bytes, row.num_rows, row.stats, is_provisional=row.is_provisional)
             by_task[row.task].files.append((row.table, file))
     return by_task
 

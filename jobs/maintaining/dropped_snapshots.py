@@ -20,7 +20,7 @@ from jobs.output.failure import Failure
 from jobs.runs.dropped_history import MAINTAIN
 from jobs.runs.run import Run, RunOutcome
 from jobs.sources.stored_snapshots import TIME, iso_of
-from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, clusters_of, file_path, files_of, is_open
+from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, clusters_of, file_path, files_of, is_provisional
 from jobs.warehouses.small_files import row_groups
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse import Warehouse
@@ -190,7 +190,7 @@ class Dropped:
                 file.write(left)
         done = file.close()
         assert done is not None
-        return replace(done, is_open=is_open(declared, entry))
+        return replace(done, is_provisional=is_provisional(declared, entry))
 
 
 def without(gone: pa.Array) -> Callable[[pa.Table, int], pa.Table]:

@@ -30,7 +30,7 @@ ENDS: dict[str, tuple[str, timedelta]] = {
     "consumption_rates": ("bucket_time", DAY),
     "group_verdicts": ("as_of_time", AT_ONCE),
     "offset_resets": ("at_time", AT_ONCE),
-    "commit_findings": ("day_time", DAY),
+    "odd_commits": ("day_time", DAY),
     "commit_volume": ("hour_time", HOUR),
 }
 # An assignment ends when the group's next one is complete; all of its rows go together.
@@ -42,7 +42,7 @@ DROPPED_FROM = (*ENDS, *OF_ASSIGNMENTS, *OF_RUNS)
 STATES, OFFSETS = "group_state_intervals", "offset_history"
 GROUP = ("evidence_partition", "group_id")
 NEEDED = {
-    STATES: ("to_time", "from_offset", *GROUP),
+    STATES: ("to_time", "from_record_offset", *GROUP),
     OFFSETS: ("to_time", "ended_by"),
     **dict.fromkeys(OF_ASSIGNMENTS, ("assignment_offset", *GROUP)),
     **dict.fromkeys(OF_RUNS, ("run_id",)),
@@ -100,7 +100,7 @@ def ended_before(table: str, rows: pa.Table, kept: Kept) -> Any:
 
 def old_state(table: str, rows: pa.Table, kept: Kept) -> Any:
     """The newest state of a group stays: `lag` takes its type from there."""
-    is_older = pc.less(rows.column("from_offset"), kept.newest_states.of(rows))
+    is_older = pc.less(rows.column("from_record_offset"), kept.newest_states.of(rows))
     return pc.and_(ended_before(table, rows, kept), is_older)
 
 
@@ -133,7 +133,7 @@ def group_keys(rows: pa.Table) -> Any:
 
 
 def newest_states(rows: pa.Table) -> Bounds:
-    keyed = pa.table({"group": group_keys(rows), "offset": rows.column("from_offset")})
+    keyed = pa.table({"group": group_keys(rows), "offset": rows.column("from_record_offset")})
     newest = keyed.group_by("group", use_threads=False).aggregate([("offset", "max")])
     return bounds(newest.column("group"), newest.column("offset_max"))
 

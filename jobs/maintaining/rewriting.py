@@ -13,7 +13,15 @@ import pyarrow.parquet as pq
 from jobs.configuration.settings import Tables
 from jobs.maintaining.old_rows import DROPPED_FROM, Kept, beyond_term, columns_needed, may_have_old_rows
 from jobs.storage.places.place import Place
-from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, clusters_of, files_of, is_open, partitioning
+from jobs.warehouses.delta_tables import (
+    Change,
+    DataFile,
+    RemovedFile,
+    clusters_of,
+    files_of,
+    is_provisional,
+    partitioning,
+)
 from jobs.warehouses.small_files import Rewriting, num_merged, row_groups, with_small_files_rewritten
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse import Warehouse
@@ -44,7 +52,9 @@ class Rewriter:
 
     def change_of(self, table: str, cluster: str, files: Sequence[Mapping[str, Any]]) -> Change:
         closed = [
-            file for file in files if not is_open(TABLES[table], file) and clusters_of(file, self.kept) == {cluster}
+            file
+            for file in files
+            if not is_provisional(TABLES[table], file) and clusters_of(file, self.kept) == {cluster}
         ]
         kept = self.kept[cluster]
         change = Change() if kept is None or table not in DROPPED_FROM else self.without_old_rows(table, closed, kept)
@@ -85,7 +95,7 @@ class Rewriter:
                 file.write(left)
         done = file.close()
         assert done is not None
-        return replace(done, is_open=False if partitioning(TABLES[table]) else None)
+        return replace(done, is_provisional=False if partitioning(TABLES[table]) else None)
 
 
 def rows_beyond(path: Place, table: str, kept: Kept) -> pa.Array:

@@ -134,14 +134,14 @@ class LogAsRead:
     def lives(self) -> pa.Table:
         """Each group with the offsets partition of its records, and in how many states it is now: one, or none."""
         names = ["group_id", "evidence_partition"]
-        rows = self.warehouse.rows("group_state_intervals", ["cluster", *names, "to_offset"], self.cluster)
+        rows = self.warehouse.rows("group_state_intervals", ["cluster", *names, "to_record_offset"], self.cluster)
         if rows is None:
-            return pa.table({name: [] for name in (*names, "to_offset_count")})
-        return rows.group_by(names).aggregate([("to_offset", "count", pc.CountOptions(mode="only_null"))])
+            return pa.table({name: [] for name in (*names, "to_record_offset_count")})
+        return rows.group_by(names).aggregate([("to_record_offset", "count", pc.CountOptions(mode="only_null"))])
 
     @cached_property
     def num_groups(self) -> dict[int, int]:
-        there = self.lives.filter(pc.greater(self.lives["to_offset_count"], 0))
+        there = self.lives.filter(pc.greater(self.lives["to_record_offset_count"], 0))
         counted = pc.value_counts(there["evidence_partition"].combine_chunks())
         return dict(zip(*(counted.field(place).to_pylist() for place in (0, 1)), strict=True))
 

@@ -37,8 +37,8 @@ WHOLE = ("history_coverage", "group_state_intervals", "membership_intervals")
 MOST_ROWS, RANGE_ROWS = 900_000, 400_000
 # For tables with rows about times: the records that begin and end a row, and their times.
 RECORDS_AND_TIMES = (
-    ("from_offset", "from_time"),
-    ("to_offset", "to_time"),
+    ("from_record_offset", "from_time"),
+    ("to_record_offset", "to_time"),
     ("assignment_offset", "start_time"),
     ("record_offset", "record_time"),
 )

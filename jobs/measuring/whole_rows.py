@@ -52,7 +52,7 @@ def complete_rows(table: str, over_at: Over | None, rows: pa.Table, cluster: str
     made: dict[str, pa.Array] = {"cluster": same(cluster, rows.num_rows)}
     if over_at is not None:
         over = over_at(rows)
-        made["is_open"] = pa.array(np.ones(len(over), np.bool_) if settled_to is None else over > settled_to)
+        made["is_provisional"] = pa.array(np.ones(len(over), np.bool_) if settled_to is None else over > settled_to)
     columns = dict(zip(rows.column_names, rows.columns, strict=True)) | made
     schema = table_schema(TABLES[table])
     whole = pa.table({name: columns[name] for name in schema.names})

@@ -25,12 +25,12 @@ class PointWriter:
     def __post_init__(self) -> None:
         self.sums = LagSums(self.offsets_partition, self.settled_to)
 
-    def write(self, history: PartitionHistory, *, is_open: bool) -> None:
+    def write(self, history: PartitionHistory, *, is_provisional: bool) -> None:
         """Sums are of whole days, so points of the first day are computed again, but not written again."""
         begin = None if self.settled_from is None else self.settled_from // DAY * DAY
         tables = history.once("point_tables", self.point_tables)
         opened, settled = asked_snapshots(tables.history, begin, self.settled_to)
-        for rows in points_at(tables, opened if is_open else settled):
+        for rows in points_at(tables, opened if is_provisional else settled):
             for each in self.sums.take(rows):
                 self.write_sums(each)
             new = since(rows, SNAPSHOT_OVER, self.settled_from)

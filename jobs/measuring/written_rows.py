@@ -12,7 +12,7 @@ from udfs.lag.key_ranges import KeyRange
 from udfs.lag.partition_history import PartitionHistory
 from udfs.lag.rates.rates import Rates
 from udfs.rules.expiry import ExpiryForecast
-from udfs.rules.findings.commit_findings import CommitFindings, day_of
+from udfs.rules.findings.odd_commits import OddCommits, day_of
 from udfs.rules.measure import Measure
 from udfs.rules.offset_resets.choose_resets import Judge
 from udfs.rules.offset_resets.find_resets import Resets
@@ -39,7 +39,7 @@ def measures_of(run_input: MeasuringInput, settled_from: int | None, judges: Seq
     return (
         Measured("consumption_rates", Rates(settled_from, of_findings.reset_rows), bucket_end),
         Measured("offset_resets", Resets(settled_from, of_resets), after("at_time")),
-        Measured("commit_findings", CommitFindings(settled_from, of_findings), day_end),
+        Measured("odd_commits", OddCommits(settled_from, of_findings), day_end),
         Measured("commit_volume", Volume(settled_from), hour_end),
         Measured("expiry_forecast", ExpiryForecast(), None),
         Measured("group_verdicts", Verdicts(run_input.burrow, run_input.verdicts, run_input.objectives), None),
@@ -74,7 +74,7 @@ class Writer:
                 judge.look(later)
             for each in measures:
                 each.measure.look(each.chosen(history, later))
-            self.points.write(later, is_open=True)
+            self.points.write(later, is_provisional=True)
         self.num_groups += len(groups)
         if any(judge.asks for judge in judges.values()):
             for keys in ranges:
@@ -83,7 +83,7 @@ class Writer:
                     judge.count(commits)
         for keys in ranges:
             history, later = self.histories(keys)
-            self.points.write(later, is_open=False)
+            self.points.write(later, is_provisional=False)
             for each in measures:
                 each.measure.take(each.chosen(history, later))
         history, later = self.histories(ranges[-1])

@@ -23,7 +23,7 @@ Samples = dict[ExportedMetric, list[tuple[tuple[str, ...], float]]]
 # Worst first: by verdict, then by lag.
 RANKS: Mapping[str, int] = {verdict: place for place, verdict in enumerate(WORST_FIRST)}
 VERDICT_COLUMNS = (
-    "as_of_time", "group_id", "partition", "burrow_verdict", "own_verdict", "lag_floor", "time_lag_ms",
+    "as_of_time", "group_id", "partition", "burrow_verdict", "own_verdict", "lag", "time_lag_ms",
 )  # fmt: skip
 
 
@@ -90,12 +90,12 @@ def samples(audited: AuditSummary, most_groups: int) -> Samples:
 
 
 def badness(row: Row) -> tuple[int, int, str]:
-    return RANKS[row["own_verdict"]], -(row["lag_floor"] or 0), row["group_id"]
+    return RANKS[row["own_verdict"]], -(row["lag"] or 0), row["group_id"]
 
 
 def of_groups(rows: Sequence[Row]) -> Samples:
     """Group ids are labels, which must not be without bound: these are the worst ones."""
-    known = [(ExportedMetric.GROUP_LAG, "lag_floor", 1), (ExportedMetric.GROUP_TIME_LAG, "time_lag_ms", 1000)]
+    known = [(ExportedMetric.GROUP_LAG, "lag", 1), (ExportedMetric.GROUP_TIME_LAG, "time_lag_ms", 1000)]
     lags: Samples = {
         metric: [((row["group_id"],), row[column] / unit) for row in rows if row[column] is not None]
         for metric, column, unit in known

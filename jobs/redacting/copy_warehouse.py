@@ -19,7 +19,7 @@ from jobs.storage.closes import wait_for_closes
 from jobs.storage.places.place import Place
 from jobs.warehouses.any_warehouse import check_has_runs
 from jobs.warehouses.delta_commits import write_first_version
-from jobs.warehouses.delta_tables import Change, DataFile, file_path, files_of, is_open
+from jobs.warehouses.delta_tables import Change, DataFile, file_path, files_of, is_provisional
 from jobs.warehouses.manifest import RUNS
 from jobs.warehouses.older_tables import with_missing_columns
 from jobs.warehouses.open_warehouse import unusable_when_full
@@ -49,7 +49,7 @@ class Copied:
 class SourceFile:
     table: Table
     place: Place
-    is_open: bool | None
+    is_provisional: bool | None
 
 
 def copy_warehouse(source: Warehouse, target: Place, key: Key, time_ms: int) -> Copied:
@@ -77,7 +77,7 @@ def check_new(target: Place) -> None:
 def source_files(source: Warehouse, table: Table, version: int) -> Iterator[SourceFile]:
     delta, folder = source.open_at(table.name, version), source.path(table.name)
     for row in [] if delta is None else files_of(delta).to_pylist():
-        yield SourceFile(table, folder / file_path(row["path"]), is_open(table, row))
+        yield SourceFile(table, folder / file_path(row["path"]), is_provisional(table, row))
 
 
 def windows_of(file: SourceFile) -> Iterator[pa.Table]:
@@ -130,7 +130,7 @@ def write_file(
         hashed = redacted.of(file.table.name, rows)
         written.write(with_versions(hashed, named) if file.table.name == RUNS else hashed)
     if (done := written.close()) is not None:
-        yield replace(done, is_open=file.is_open)
+        yield replace(done, is_provisional=file.is_provisional)
 
 
 def with_versions(runs: pa.Table, named: list[tuple[str, int]]) -> pa.Table:

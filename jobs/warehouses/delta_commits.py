@@ -16,7 +16,7 @@ from jobs.storage.places.place import Place
 from jobs.storage.refusals import is_refusal
 from jobs.warehouses.delta_tables import (
     APPLICATION,
-    IS_OPEN,
+    IS_PROVISIONAL,
     UNREADABLE,
     Change,
     DataFile,
@@ -129,7 +129,7 @@ def properties_of(table: Table) -> dict[str, str]:
 
 
 def partition_values(file: DataFile) -> dict[str, str | None]:
-    return {} if file.is_open is None else {IS_OPEN: str(file.is_open).lower()}
+    return {} if file.is_provisional is None else {IS_PROVISIONAL: str(file.is_provisional).lower()}
 
 
 def commit(

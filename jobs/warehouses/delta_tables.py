@@ -23,7 +23,7 @@ from udfs.arrays.arrow_schema import table_schema
 APPLICATION = "groupscope"
 # Errors that reading a damaged table or file may raise.
 UNREADABLE = (DeltaError, OSError, pa.ArrowException, ValueError)
-IS_OPEN = "is_open"
+IS_PROVISIONAL = "is_provisional"
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class DataFile:
     # False if its rows only moved here from other files. Readers of the table's changes must not see them again.
     is_data_change: bool = True
     # The value for all its rows, in tables that are partitioned by it.
-    is_open: bool | None = None
+    is_provisional: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,12 @@ def one_line(error: BaseException) -> str:
 def partitioning(table: Table) -> list[str]:
     """Rows that may still change are in separate files, so that a run can replace them. The column is also in the
     files, for readers that do not use the Delta log."""
-    return [column.name for column in table.columns if column.name == IS_OPEN]
+    return [column.name for column in table.columns if column.name == IS_PROVISIONAL]
 
 
-def is_open(table: Table, file: Mapping[str, Any]) -> bool | None:
+def is_provisional(table: Table, file: Mapping[str, Any]) -> bool | None:
     """Whether the file has the rows that may still change; None: the table has no such files."""
-    return bool(file["partition"][IS_OPEN]) if partitioning(table) else None
+    return bool(file["partition"][IS_PROVISIONAL]) if partitioning(table) else None
 
 
 def is_newest(path: Place, version: int) -> bool:

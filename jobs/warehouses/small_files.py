@@ -57,7 +57,7 @@ def with_small_files_rewritten(
     rewrite even if they are large."""
     old = staying(change, held)
     # Each run writes open rows to new files anyway.
-    new = [file.name for file in change.added if not file.is_open]
+    new = [file.name for file in change.added if not file.is_provisional]
     again, made = together(of, [name for name in old if name not in bare]), together(of, new)
     again += [(small(of.folder / name),) for name in staying(change, bare)]
     old += [name for name in bare if name not in old]
@@ -121,7 +121,7 @@ def rewrite(of: Rewriting, files: Sequence[Small], *, is_new: bool) -> DataFile:
                 file.write(part, partition)
     done = file.close()
     assert done is not None
-    return replace(done, is_data_change=is_new, is_open=False if partitioning(table) else None)
+    return replace(done, is_data_change=is_new, is_provisional=False if partitioning(table) else None)
 
 
 def parts_of(paths: Sequence[Place], table: Table) -> Iterator[pa.Table]:

@@ -33,10 +33,11 @@ VALUES_AT_ONCE = 32_768
 RISING = frozenset(
     {
         *("record_offset", "record_time", "batch_first_offset", "commit_time", "committed_offset"),
-        *("from_time", "to_time", "from_offset", "to_offset", "evidence_first_offset", "evidence_last_offset"),
-        *("previous_offset", "delta", "log_end_offset", "last_commit_time", "start_offset", "end_offset"),
+        *("from_time", "to_time", "from_record_offset", "to_record_offset", "from_offset", "to_offset"),
+        *("evidence_first_offset", "evidence_last_offset", "previous_offset", "delta", "log_end_offset"),
+        *("last_commit_time", "start_offset", "end_offset"),
         *("assignment_offset", "move_offset", "move_time", "start_time", "end_time"),
-        *("snapshot_time", "lag_raw", "lag_floor", "lag_available", "time_lag_ms"),
+        *("snapshot_time", "lag_raw", "lag", "lag_available", "time_lag_ms"),
         # Of the state that the next replay reads.
         *("seen_offset", "first_record_offset", "last_offset", "history_time", "written_time", "first_commit_time"),
         # It rarely changes from one commit of a partition to the next.

@@ -2,7 +2,7 @@
 WITH commits AS (
   SELECT group_id, evidence_partition AS place, max(last_commit_time) AS newest_time, count(*) AS num_offsets,
     count(CASE WHEN confidence = 'possible' THEN 1 END) AS num_possible,
-    count(CASE WHEN to_offset IS NOT NULL AND NOT is_to_exact THEN 1 END) AS num_unsure
+    count(CASE WHEN to_record_offset IS NOT NULL AND NOT is_to_exact THEN 1 END) AS num_unsure
   FROM {held offset_history} AS offsets
   GROUP BY group_id, evidence_partition
 ),
@@ -22,7 +22,8 @@ SELECT states.group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS part
   evidence_partition, evidence_first_offset, evidence_last_offset,
   -- What is known to have ended later may have ended earlier, if records are missing.
   CASE WHEN num_possible > 0 THEN 'possible'
-    WHEN states.confidence = 'certain' AND (num_unsure > 0 OR states.to_offset IS NOT NULL AND NOT states.is_to_exact)
+    WHEN states.confidence = 'certain' AND (num_unsure > 0 OR states.to_record_offset IS NOT NULL
+      AND NOT states.is_to_exact)
       THEN 'likely'
     ELSE states.confidence END AS confidence,
   CAST(NULL AS STRING) AS severity, CAST(num_offsets AS DOUBLE) AS harm

@@ -6,7 +6,7 @@ FROM newest_verdicts
 WHERE rule IN ('group_down', 'went_away_unseen')
 UNION ALL
 SELECT group_id, topic, topic_id, partition, CAST(NULL AS TIMESTAMP) AS at_time, reason AS message, since_time,
-  lag_floor, CAST(NULL AS STRING), CAST(NULL AS STRING), CAST(NULL AS STRING),
+  lag, CAST(NULL AS STRING), CAST(NULL AS STRING), CAST(NULL AS STRING),
   evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
   CASE rule WHEN 'went_away_unseen' THEN 'warning' END, CAST(1 AS DOUBLE)
 FROM group_verdicts

@@ -6,11 +6,11 @@
 WITH absences AS (
   SELECT *
   FROM (
-    SELECT group_id, evidence_partition, num_members, from_time, from_offset,
-      lead(from_offset) OVER of_group AS back_offset, lag(num_members) OVER of_group AS num_before
+    SELECT group_id, evidence_partition, num_members, from_time, from_record_offset,
+      lead(from_record_offset) OVER of_group AS back_offset, lag(num_members) OVER of_group AS num_before
     FROM group_state_intervals
     WHERE cluster = :cluster
-    WINDOW of_group AS (PARTITION BY group_id, evidence_partition ORDER BY from_offset, from_time)
+    WINDOW of_group AS (PARTITION BY group_id, evidence_partition ORDER BY from_record_offset, from_time)
   ) AS states
   WHERE num_members = 0 AND num_before > 0
 ),
@@ -41,7 +41,7 @@ worst AS (
     FROM moves
     LEFT JOIN absences ON absences.group_id = moves.group_id
       AND absences.evidence_partition = moves.evidence_partition
-      AND absences.back_offset > taken_offset AND absences.from_offset < move_offset
+      AND absences.back_offset > taken_offset AND absences.from_record_offset < move_offset
     LEFT JOIN timed_out ON left_id = absences.group_id AND left_time = absences.from_time
     WHERE CASE WHEN unread_basis LIKE '{grown}%' THEN unread_low_ms ELSE unread_high_ms END > :max_unread_ms
       AND (absences.from_time IS NULL OR left_time IS NOT NULL)
@@ -63,7 +63,7 @@ told AS (
     AND rebalance.assignment_offset = worst.assignment_offset
   LEFT JOIN membership_intervals AS stay ON stay.cluster = :cluster AND stay.group_id = worst.group_id
     AND stay.evidence_partition = worst.evidence_partition AND stay.member_id = worst.from_member_id
-    AND stay.to_offset = worst.assignment_offset
+    AND stay.to_record_offset = worst.assignment_offset
 ),
 bounds AS (
   SELECT told.*,

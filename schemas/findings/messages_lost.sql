@@ -26,7 +26,7 @@ standing AS (
     AND held.partition = known.partition AND held.committed_offset < known.log_start_offset
   WHERE held.cluster = :cluster AND lost_messages > 0 AND snapshot_time = newest_time
     AND (held.from_time IS NULL OR held.from_time <= :as_of_time)
-    AND (held.to_offset IS NULL OR held.to_time > :as_of_time)
+    AND (held.to_record_offset IS NULL OR held.to_time > :as_of_time)
 ),
 counting AS (
   SELECT known.*, standing.num_ends IS NOT NULL AS is_standing,

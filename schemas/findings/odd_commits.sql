@@ -6,5 +6,5 @@ SELECT group_id, topic, topic_id AS topic_id, partition, coalesce(first_time, la
     || CASE num_commits WHEN 1 THEN ' commit; ' ELSE ' commits; ' END || detail AS message,
   evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
   CAST(NULL AS STRING) AS severity, CAST(coalesce(num_messages, num_commits) AS DOUBLE) AS harm
-FROM commit_findings
+FROM odd_commits
 WHERE cluster = :cluster

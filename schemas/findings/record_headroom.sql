@@ -10,6 +10,6 @@ SELECT group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
     || '; brokers accept up to ' || CAST(limit_bytes AS STRING) AS message,
   evidence_partition, evidence_first_offset, evidence_last_offset, 'certain' AS confidence,
   CAST(NULL AS STRING) AS severity, CAST(batch_bytes AS DOUBLE) AS harm
-FROM record_headroom
+FROM v_record_headroom
 WHERE cluster = :cluster AND CAST(batch_bytes AS BIGINT) * 10 > CAST(limit_bytes AS BIGINT) * 7
   AND group_bytes > batch_bytes - group_bytes

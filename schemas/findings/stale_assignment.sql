@@ -76,8 +76,8 @@ leaders AS (
     AND done.evidence_partition = stale.evidence_partition AND done.assignment_offset = stale.assignment_offset
   LEFT JOIN membership_intervals AS stay ON stay.cluster = :cluster AND stay.group_id = done.group_id
     AND stay.evidence_partition = done.evidence_partition AND stay.member_id = done.leader_after
-    AND stay.from_offset <= done.assignment_offset
-    AND (stay.to_offset IS NULL OR stay.to_offset > done.assignment_offset)
+    AND stay.from_record_offset <= done.assignment_offset
+    AND (stay.to_record_offset IS NULL OR stay.to_record_offset > done.assignment_offset)
   GROUP BY stale.group_id, stale.evidence_partition, stale.topic
 )
 SELECT stale.group_id, stale.topic,

@@ -2,10 +2,10 @@
 -- num_points_apart: Difference between the points that these days count and the rows of lag_points; 0 if the two tables
 --   agree.
 -- limit num_points_apart critical: 0
--- rows_failing_rank_order: Days on which a percentile of the lag in messages (lag_floor) or of the time lag is above a
+-- rows_failing_rank_order: Days on which a percentile of the lag in messages (lag) or of the time lag is above a
 --   higher percentile, or above the maximum.
--- rule rank_order critical: lag_floor_p50 > lag_floor_p95 OR lag_floor_p95 > lag_floor_p99 OR lag_floor_p99 >
---   lag_floor_max OR time_lag_ms_p50 > time_lag_ms_p95 OR time_lag_ms_p95 > time_lag_ms_p99 OR time_lag_ms_p99 >
+-- rule rank_order critical: lag_p50 > lag_p95 OR lag_p95 > lag_p99 OR lag_p99 > lag_max
+--   OR time_lag_ms_p50 > time_lag_ms_p95 OR time_lag_ms_p95 > time_lag_ms_p99 OR time_lag_ms_p99 >
 --   time_lag_ms_max
 WITH judged AS (
   SELECT * FROM lag_days WHERE cluster = :cluster

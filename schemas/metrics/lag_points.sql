@@ -8,8 +8,8 @@
 -- rule beyond_end warning as offset_beyond_end odd_commits offsets_reset: committed_beyond_end
 -- rows_failing_lost_messages: Points whose committed offset is below the log start offset.
 -- rule lost_messages info as messages_lost: lost_messages > 0
--- rows_failing_lag_below_zero: Points whose lag_floor (lag in messages, never negative) is below 0.
--- rule lag_below_zero critical: lag_floor < 0
+-- rows_failing_lag_below_zero: Points whose lag in messages (lag, which is never negative) is below 0.
+-- rule lag_below_zero critical: lag < 0
 -- rows_failing_unknown_without_reason: Points without lag_raw (lag in messages, may be negative) and without a reason.
 -- rule unknown_without_reason critical: lag_raw IS NULL AND unknown_reason IS NULL
 WITH judged AS (

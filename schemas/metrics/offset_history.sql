@@ -14,22 +14,22 @@
 -- rows_failing_no_commit: Rows without a commit.
 -- rule no_commit critical: num_commits < 1
 WITH explained AS (
-  SELECT DISTINCT history.group_id, history.topic, history.partition, history.from_offset
+  SELECT DISTINCT history.group_id, history.topic, history.partition, history.from_record_offset
   FROM offset_history AS history
   JOIN offset_resets AS resets ON resets.cluster = history.cluster AND resets.group_id = history.group_id
-    AND resets.topic = history.topic AND resets.evidence_first_offset <= history.from_offset
-    AND history.from_offset <= resets.evidence_last_offset
+    AND resets.topic = history.topic AND resets.evidence_first_offset <= history.from_record_offset
+    AND history.from_record_offset <= resets.evidence_last_offset
   WHERE history.cluster = :cluster AND history.delta < 0
 ),
 judged AS (
-  SELECT history.*, explained.from_offset IS NOT NULL AS is_explained
+  SELECT history.*, explained.from_record_offset IS NOT NULL AS is_explained
   FROM offset_history AS history
-  LEFT JOIN explained ON history.delta < 0 AND explained.from_offset = history.from_offset
+  LEFT JOIN explained ON history.delta < 0 AND explained.from_record_offset = history.from_record_offset
     AND explained.group_id = history.group_id AND explained.topic = history.topic
     AND explained.partition = history.partition
   WHERE history.cluster = :cluster
 )
-SELECT count(*) AS num_rows, count(*) FILTER (WHERE to_offset IS NULL) AS num_open,
+SELECT count(*) AS num_rows, count(*) FILTER (WHERE to_record_offset IS NULL) AS num_open,
   coalesce(sum(num_commits), 0) AS num_commits,
   count(*) FILTER (WHERE ended_by = 'coverage_hole') AS num_ended_by_hole, :rules
 FROM judged

@@ -4,9 +4,9 @@
 -- bounds in files tell which have rows without an end, and rows that ended later. No engine draws that conclusion from
 -- one condition with OR.
 (
-    SELECT * FROM {table} WHERE {had_begun} AND to_offset IS NULL
+    SELECT * FROM {table} WHERE {had_begun} AND to_record_offset IS NULL
     UNION ALL
-    SELECT * FROM {table} WHERE {had_begun} AND to_offset IS NOT NULL AND to_time > :as_of_time
+    SELECT * FROM {table} WHERE {had_begun} AND to_record_offset IS NOT NULL AND to_time > :as_of_time
   )
 
 -- part had_begun: Of intervals of the cluster.
@@ -19,7 +19,7 @@ cluster = :cluster AND (from_time IS NULL OR from_time <= :as_of_time)
 -- `held_state` is the group's state; `is_sure`: whether it is certain that the state held at that time. A state that
 -- ended later may have ended earlier, if records are missing.
 newest_assignments AS (
-  SELECT assignments.*, states.state AS held_state, states.to_offset IS NULL OR states.is_to_exact AS is_sure
+  SELECT assignments.*, states.state AS held_state, states.to_record_offset IS NULL OR states.is_to_exact AS is_sure
   FROM assignment_audit AS assignments
   JOIN (
     SELECT group_id, evidence_partition, max(assignment_offset) AS assignment_offset
@@ -89,7 +89,8 @@ stale_assignments AS (
 -- records in several offsets partitions: those that it wrote last count.
 owned AS (
   SELECT stays.*, row_number() OVER (
-    PARTITION BY group_id, coalesce(topic, topic_id), partition, evidence_partition ORDER BY from_offset DESC, member_id
+    PARTITION BY group_id, coalesce(topic, topic_id), partition, evidence_partition ORDER BY from_record_offset DESC,
+      member_id
   ) AS place
   FROM {held ownership_intervals} AS stays
   WHERE phase <> 'held' AND group_type <> 'share' AND coalesce(role, 'active') = 'active'
@@ -117,10 +118,10 @@ newest_verdicts AS (
 
 -- part about_verdict(message, severity): The columns of a finding that is about the verdict on a partition.
 group_id, topic, topic_id AS topic_id, partition, CAST(NULL AS TIMESTAMP) AS at_time, {message} AS message,
-  since_time AS since_time, lag_floor AS messages_waiting, member_id AS member_id, client_id AS client_id,
+  since_time AS since_time, lag AS messages_waiting, member_id AS member_id, client_id AS client_id,
   client_host AS client_host,
   evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
-  {severity} AS severity, CAST(coalesce(lag_floor, 0) AS DOUBLE) AS harm
+  {severity} AS severity, CAST(coalesce(lag, 0) AS DOUBLE) AS harm
 
 -- part of_a_verdict: These, where the partition is meant.
 {about_verdict message, CAST(NULL AS STRING)}

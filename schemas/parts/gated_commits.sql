@@ -17,12 +17,13 @@ gated AS (
   SELECT cluster, group_id, min(recorded_time) AS since_time FROM gate_spans GROUP BY cluster, group_id
 ),
 commits AS (
-  SELECT step.cluster, step.group_id, step.topic, step.partition, step.from_offset AS commit_offset,
+  SELECT step.cluster, step.group_id, step.topic, step.partition, step.from_record_offset AS commit_offset,
     coalesce(step.commit_time, step.from_time) AS commit_time, step.previous_offset, step.committed_offset, step.via,
     step.delta AS num_messages, step.evidence_partition,
     step.evidence_first_offset, step.evidence_last_offset, coalesce(earlier.confidence, step.confidence) AS confidence
   FROM offset_history AS step JOIN gated ON gated.cluster = step.cluster AND gated.group_id = step.group_id
-  LEFT JOIN offset_history AS earlier ON {same_partition earlier, step} AND earlier.to_offset = step.from_offset
+  LEFT JOIN offset_history AS earlier ON {same_partition earlier, step}
+    AND earlier.to_record_offset = step.from_record_offset
     AND earlier.evidence_partition = step.evidence_partition AND earlier.confidence = 'possible'
   WHERE step.delta > 0 AND coalesce(step.commit_time, step.from_time) >= gated.since_time
 ),

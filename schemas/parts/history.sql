@@ -49,7 +49,7 @@ first_value(held.evidence_partition) OVER (
 )
 
 -- part present_states: The state of each group now.
-{one_state_each present_states, (SELECT * FROM group_state_intervals WHERE to_offset IS NULL)}
+{one_state_each present_states, (SELECT * FROM group_state_intervals WHERE to_record_offset IS NULL)}
 
 -- part members: Members of the newest assignment of each group, with what they subscribe to.
 newest AS (
@@ -126,7 +126,7 @@ judged AS (
     SELECT intervals.*
     FROM {table} AS intervals
     JOIN newest ON of_cluster = cluster
-    WHERE (from_time IS NULL OR from_time <= newest_time) AND (to_offset IS NULL OR to_time > newest_time)
+    WHERE (from_time IS NULL OR from_time <= newest_time) AND (to_record_offset IS NULL OR to_time > newest_time)
   )
 
 -- part by_recording: The order of the spans of a partition.

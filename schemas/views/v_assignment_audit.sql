@@ -27,8 +27,8 @@ leaders AS (
   FROM rebalances AS done
   JOIN membership_intervals AS stay ON stay.cluster = done.cluster AND stay.group_id = done.group_id
     AND stay.evidence_partition = done.evidence_partition AND stay.member_id = done.leader_after
-    AND stay.from_offset <= done.assignment_offset
-    AND (stay.to_offset IS NULL OR stay.to_offset > done.assignment_offset)
+    AND stay.from_record_offset <= done.assignment_offset
+    AND (stay.to_record_offset IS NULL OR stay.to_record_offset > done.assignment_offset)
   WHERE done.group_type = 'classic'
 ),
 --- Without differences and checks, which are in the table: engines have no common words to open lists of structs.

@@ -17,7 +17,7 @@
 --   other_messages_left bigint  messages_left on the other cluster.
 --   difference bigint  Messages that a group reads again if it moves to the other cluster; negative: messages that it
 --       skips. NULL: unknown. Exact only if basis is equal_ends.
---   basis string  How difference was computed; dim_enum explains the values. MirrorMaker 2 records translated offsets
+--   basis string  How difference was computed; v_enums explains the values. MirrorMaker 2 records translated offsets
 --       in topics of its own (checkpoints, offset-syncs), which Groupscope does not read.
 --   last_commit_time timestamp  When the offset was last committed on the cluster.
 --   other_last_commit_time timestamp  last_commit_time on the other cluster.
@@ -31,7 +31,7 @@ live AS (
   SELECT cluster, group_id, topic, partition, max(committed_offset) AS committed_offset,
     max(last_commit_time) AS last_commit_time
   FROM offset_history
-  WHERE to_offset IS NULL
+  WHERE to_record_offset IS NULL
   GROUP BY cluster, group_id, topic, partition
 ),
 pairs AS (

@@ -25,7 +25,7 @@
 --       been compacted, so the gap may have been shorter. NULL: gap_ms is NULL.
 --   num_groups bigint  Groups that existed in the offsets partition then.
 --   failure_case string  What the groups were doing when the old coordinator failed: the worst case that records
---       show; dim_enum explains the values. NULL: the log does not show it.
+--       show; v_enums explains the values. NULL: the log does not show it.
 --   failure_case_confidence string  How sure failure_case is: certain or likely; NULL: there is none.
 --   num_records_lost bigint  Records of lower leader epochs at or after the first record of the new one: a copy of
 --       the log has them, and the new coordinator's log has not. 0: no copy that was read has any. Records that the
@@ -93,8 +93,8 @@ there AS (
     states.state
   FROM terms
   JOIN group_state_intervals AS states ON states.cluster = terms.cluster
-    AND states.evidence_partition = terms.offsets_partition AND states.from_offset < first_offset
-    AND (states.to_offset IS NULL OR states.to_offset >= first_offset)
+    AND states.evidence_partition = terms.offsets_partition AND states.from_record_offset < first_offset
+    AND (states.to_record_offset IS NULL OR states.to_record_offset >= first_offset)
 ),
 next_rebalances AS (
   SELECT there.cluster, offsets_partition, new_leader_epoch, there.group_id, min(assignment_offset) AS next_offset

@@ -10,7 +10,7 @@
 --   num_gap bigint  Number of offsets before from_offset that no span covers, back to the nearest span below,
 --       whenever that was recorded; NULL: there is none below.
 --   num_overlap bigint  Number of offsets of this span that are below previous_end_offset; NULL: no previous span.
---   cause string  Why there is a gap or an overlap; dim_enum explains the values. NULL: no gap or overlap, or the
+--   cause string  Why there is a gap or an overlap; v_enums explains the values. NULL: no gap or overlap, or the
 --       history does not show why.
 --   num_rows_expected bigint  Offsets in the span, including those of transaction markers and compacted messages.
 --   +gate_spans: num_rows_written
@@ -76,8 +76,8 @@ moved AS (
   JOIN offset_resets AS event ON event.cluster = spans.cluster AND event.group_id = spans.group_id
     AND event.topic = spans.topic AND event.evidence_partition = step.evidence_partition
       AND event.at_time BETWEEN spans.previous_time AND spans.recorded_time
-    AND (step.from_offset BETWEEN event.evidence_first_offset AND event.evidence_last_offset
-      OR step.to_offset BETWEEN event.evidence_first_offset AND event.evidence_last_offset)
+    AND (step.from_record_offset BETWEEN event.evidence_first_offset AND event.evidence_last_offset
+      OR step.to_record_offset BETWEEN event.evidence_first_offset AND event.evidence_last_offset)
 ),
 lost AS (
   SELECT DISTINCT spans.cluster, spans.group_id, spans.topic, spans.partition, spans.span_number

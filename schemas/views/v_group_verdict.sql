@@ -4,7 +4,7 @@
 --   +group_verdicts: cluster
 --   +rank
 --   +group_verdicts: group_id group_type topic topic_id partition own_verdict rule reason burrow_verdict burrow_rule
---       since_time last_commit_time lag_floor time_lag_ms
+--       since_time last_commit_time lag time_lag_ms
 --   num_alike bigint  Partitions of the group with the same own_verdict; 1 in the row of a group.
 --   is_only_one boolean  TRUE: own_verdict of this partition is not OK, and all other partitions of the group are OK.
 --   previous_verdict string  own_verdict at the previous as-of time; NULL: no previous verdict.
@@ -40,7 +40,7 @@ judged AS (
 ranked AS (
   SELECT judged.*,
     partition IS NOT NULL AND own_verdict <> 'OK' AND num_in_trouble = 1 AND num_partitions > 1 AS is_only_one,
-    CAST(row_number() OVER (PARTITION BY cluster ORDER BY badness, lag_floor DESC NULLS LAST, group_id,
+    CAST(row_number() OVER (PARTITION BY cluster ORDER BY badness, lag DESC NULLS LAST, group_id,
       topic NULLS FIRST, topic_id NULLS FIRST, partition NULLS FIRST) AS BIGINT) AS rank
   FROM judged
 )

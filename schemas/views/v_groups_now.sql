@@ -6,13 +6,13 @@
 --   +group_state_intervals: group_id group_type state num_members
 --   own_verdict string  Lag verdict by Groupscope's rules; NULL: none, as the group has no committed offset and its
 --       members own no partition.
---   rule string  The rule that decided; dim_enum explains the values.
+--   rule string  The rule that decided; v_enums explains the values.
 --   reason string  Why own_verdict has this value, in words with numbers.
---   +group_verdicts: since_time lag_floor time_lag_ms last_commit_time
+--   +group_verdicts: since_time lag time_lag_ms last_commit_time
 --   num_partitions bigint  Partitions of the group that have a verdict.
 --   num_not_ok bigint  Of num_partitions, those whose verdict is not OK.
 --   last_rebalance_time timestamp  Start of the group's last rebalance; NULL: none is known.
---   last_rebalance_trigger string  What started that rebalance; dim_enum explains the values.
+--   last_rebalance_trigger string  What started that rebalance; v_enums explains the values.
 --   last_rebalance_detail string  Who or what that was, in words.
 --   +group_verdicts: as_of_time
 WITH {judged_now},
@@ -45,7 +45,7 @@ followed AS (
 ),
 joined AS (
   SELECT known.cluster, known.group_id, coalesce(states.group_type, of_group.group_type) AS group_type, state,
-    num_members, own_verdict, rule, reason, since_time, lag_floor, time_lag_ms, last_commit_time,
+    num_members, own_verdict, rule, reason, since_time, lag, time_lag_ms, last_commit_time,
     coalesce(num_partitions, 0) AS num_partitions, coalesce(num_not_ok, 0) AS num_not_ok,
     followed.start_time AS last_rebalance_time, followed.trigger AS last_rebalance_trigger,
     followed.trigger_detail AS last_rebalance_detail, newest.newest_time AS as_of_time
@@ -60,7 +60,7 @@ joined AS (
 --- Groups without a verdict are last.
 ranked AS (
   SELECT joined.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY CASE own_verdict {worst_first} END NULLS LAST,
-      lag_floor DESC NULLS LAST, group_id) AS BIGINT) AS rank
+      lag DESC NULLS LAST, group_id) AS BIGINT) AS rank
   FROM joined
 )
 SELECT {columns}

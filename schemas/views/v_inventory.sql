@@ -23,8 +23,8 @@ limits AS (
 {present_states},
 committed AS (
   SELECT cluster, group_id, evidence_partition AS place, max(last_commit_time) AS last_commit_time,
-    count(DISTINCT CASE WHEN to_offset IS NULL THEN topic END) AS num_topics,
-    {total CASE WHEN to_offset IS NULL THEN 1 ELSE 0 END} AS num_offsets
+    count(DISTINCT CASE WHEN to_record_offset IS NULL THEN topic END) AS num_topics,
+    {total CASE WHEN to_record_offset IS NULL THEN 1 ELSE 0 END} AS num_offsets
   FROM offset_history
   GROUP BY cluster, group_id, evidence_partition
 ),
@@ -44,7 +44,7 @@ joined AS (
 ),
 ranked AS (
   SELECT joined.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY coalesce(is_dead, FALSE) DESC,
-    num_members NULLS LAST, last_commit_time NULLS LAST, group_id, from_offset) AS BIGINT) AS rank
+    num_members NULLS LAST, last_commit_time NULLS LAST, group_id, from_record_offset) AS BIGINT) AS rank
   FROM joined
 )
 SELECT {columns}

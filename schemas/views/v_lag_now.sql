@@ -6,9 +6,9 @@
 --   +group_verdicts: group_id group_type topic topic_id partition
 --   own_verdict string  Lag verdict by Groupscope's rules; NULL: none, as the group has no committed offset and its
 --       members own no partition.
---   rule string  The rule that decided; dim_enum explains the values.
+--   rule string  The rule that decided; v_enums explains the values.
 --   reason string  Why own_verdict has this value, in words with numbers.
---   +group_verdicts: since_time lag_floor time_lag_ms last_commit_time
+--   +group_verdicts: since_time lag time_lag_ms last_commit_time
 --   +offset_history: committed_offset
 --   +topic_snapshots: log_end_offset
 --   end_time timestamp  When the snapshot with log_end_offset was captured; NULL: none has it.
@@ -20,13 +20,13 @@ WITH {judged_now},
 committed AS (
   SELECT held.*, row_number() OVER (PARTITION BY cluster, group_id, evidence_partition, coalesce(topic, topic_id),
     partition
-      ORDER BY from_offset DESC) AS place
+      ORDER BY from_record_offset DESC) AS place
   FROM {held_now offset_history} AS held
 ),
 owned AS (
   SELECT held.*, row_number() OVER (PARTITION BY cluster, group_id, evidence_partition, coalesce(topic, topic_id),
     partition
-      ORDER BY from_offset DESC, member_id) AS place
+      ORDER BY from_record_offset DESC, member_id) AS place
   FROM {held_now ownership_intervals} AS held
   WHERE phase <> 'held' AND group_type <> 'share' AND coalesce(role, 'active') = 'active'
 ),
@@ -54,7 +54,7 @@ joined AS (
 --- Groups without a verdict are last.
 ranked AS (
   SELECT joined.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY CASE own_verdict {worst_first} END NULLS LAST,
-      lag_floor DESC NULLS LAST, group_id, topic NULLS FIRST, topic_id NULLS FIRST, partition) AS BIGINT) AS rank
+      lag DESC NULLS LAST, group_id, topic NULLS FIRST, topic_id NULLS FIRST, partition) AS BIGINT) AS rank
   FROM joined
 )
 SELECT {columns}

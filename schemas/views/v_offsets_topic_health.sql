@@ -64,7 +64,7 @@ deleted AS (
 live AS (
   SELECT cluster, evidence_partition, count(*) AS num_live_offsets
   FROM offset_history
-  WHERE to_offset IS NULL
+  WHERE to_record_offset IS NULL
   GROUP BY cluster, evidence_partition
 ),
 waiting AS (

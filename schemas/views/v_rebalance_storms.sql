@@ -6,7 +6,7 @@
 --   +rebalances: cluster
 --   +rank
 --   +rebalances: group_id group_type
---   kind string  storm, rolling_restart or rolling_upgrade; dim_enum explains them.
+--   kind string  storm, rolling_restart or rolling_upgrade; v_enums explains them.
 --   from_time timestamp  Start of the first of these rebalances.
 --   to_time timestamp  End of the last of these rebalances; its start, if it has not ended.
 --   num_rebalances bigint  Rebalances that left a record.

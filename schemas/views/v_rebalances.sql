@@ -5,7 +5,7 @@
 --   +rebalances: cluster
 --   +rank
 --   +rebalances: group_id group_type assignment_offset from_generation to_generation start_time is_start_exact
---       end_time is_open duration_ms outcome trigger mode members_joined members_departed num_members_before
+--       end_time is_provisional duration_ms outcome trigger mode members_joined members_departed num_members_before
 --       num_members_after leader_before leader_after num_partitions num_moved num_returned num_withheld
 --       num_maybe_revoking num_ready_to_migrate num_unknown_owned num_unowned is_follow_up unpersisted_rounds sync_ms
 --       stopped_partition_ms assignor_before assignor_after trigger_detail unread_partition_low_ms
@@ -54,7 +54,7 @@ waiting AS (
     {capped_total 1000 * {seconds_between move_time, as_of_time}} AS unread_so_far_ms
   FROM newest_moves AS move
   JOIN group_state_intervals AS state ON state.cluster = move.cluster AND state.group_id = move.group_id
-    AND state.evidence_partition = move.evidence_partition AND state.to_offset IS NULL AND state.num_members = 0
+    AND state.evidence_partition = move.evidence_partition AND state.to_record_offset IS NULL AND state.num_members = 0
   JOIN clusters ON clusters.cluster = move.cluster
   WHERE move_time <= as_of_time
   GROUP BY move.cluster, move.group_id, move.assignment_offset
@@ -64,7 +64,7 @@ missed AS (
   FROM rebalances AS rebalance
   JOIN membership_intervals AS stay ON stay.cluster = rebalance.cluster AND stay.group_id = rebalance.group_id
     AND stay.evidence_partition = rebalance.evidence_partition
-    AND stay.to_offset BETWEEN rebalance.evidence_first_offset AND rebalance.evidence_last_offset
+    AND stay.to_record_offset BETWEEN rebalance.evidence_first_offset AND rebalance.evidence_last_offset
   WHERE stay.leave_kind IN ({timed_out})
   GROUP BY rebalance.cluster, rebalance.group_id, rebalance.assignment_offset, rebalance.evidence_partition
 ),
@@ -81,15 +81,15 @@ newest_verdicts AS (
 joined AS (
   SELECT rebalance.cluster, rebalance.group_id, rebalance.group_type, rebalance.assignment_offset,
     rebalance.from_generation, rebalance.to_generation, rebalance.start_time, rebalance.is_start_exact,
-    rebalance.end_time, rebalance.is_open, rebalance.duration_ms, rebalance.outcome, rebalance.trigger, rebalance.mode,
-    rebalance.members_joined, rebalance.members_departed, rebalance.num_members_before, rebalance.num_members_after,
-    rebalance.leader_before, rebalance.leader_after, rebalance.num_partitions, rebalance.num_moved,
-    rebalance.num_returned, rebalance.num_withheld, rebalance.num_maybe_revoking, rebalance.num_ready_to_migrate,
-    rebalance.num_unknown_owned, rebalance.num_unowned, rebalance.is_follow_up, rebalance.unpersisted_rounds,
-    rebalance.sync_ms, rebalance.stopped_partition_ms, rebalance.assignor_before, rebalance.assignor_after,
-    rebalance.trigger_detail, rebalance.unread_partition_low_ms, rebalance.unread_partition_high_ms,
-    rebalance.longest_unread_high_ms, rebalance.evidence_partition, rebalance.evidence_first_offset,
-    rebalance.evidence_last_offset, rebalance.confidence, changes.changed_member_id,
+    rebalance.end_time, rebalance.is_provisional, rebalance.duration_ms, rebalance.outcome, rebalance.trigger,
+    rebalance.mode, rebalance.members_joined, rebalance.members_departed, rebalance.num_members_before,
+    rebalance.num_members_after, rebalance.leader_before, rebalance.leader_after, rebalance.num_partitions,
+    rebalance.num_moved, rebalance.num_returned, rebalance.num_withheld, rebalance.num_maybe_revoking,
+    rebalance.num_ready_to_migrate, rebalance.num_unknown_owned, rebalance.num_unowned, rebalance.is_follow_up,
+    rebalance.unpersisted_rounds, rebalance.sync_ms, rebalance.stopped_partition_ms, rebalance.assignor_before,
+    rebalance.assignor_after, rebalance.trigger_detail, rebalance.unread_partition_low_ms,
+    rebalance.unread_partition_high_ms, rebalance.longest_unread_high_ms, rebalance.evidence_partition,
+    rebalance.evidence_first_offset, rebalance.evidence_last_offset, rebalance.confidence, changes.changed_member_id,
     clients.client_id AS changed_client_id,
     clients.client_host AS changed_client_host, gaps.commit_gap_ms,
     rebalance.evidence_first_offset >= stretch.complete_from_offset AS is_complete, waiting.unread_so_far_ms,

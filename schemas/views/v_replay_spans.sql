@@ -1,6 +1,6 @@
 -- Messages that are read again or skipped because offsets were moved, by topic and day, most messages first. Which data
 -- was processed twice, or not at all?
--- reads: offset_resets commit_findings history_coverage topic_snapshots
+-- reads: offset_resets odd_commits history_coverage topic_snapshots
 --   +offset_resets: cluster
 --   +rank
 --   day_time timestamp  The UTC day; NULL: the records have no time.
@@ -8,7 +8,7 @@
 --   num_groups bigint  Groups whose offsets moved.
 --   num_resets bigint  Resets: rows of offset_resets.
 --   num_rewinds bigint  Rewinds: commits of a member below its previous commit, without a reset; from
---       commit_findings.
+--       odd_commits.
 --   messages_reread bigint  Messages that are read again because of resets and rewinds; NULL: all are unknown.
 --   messages_skipped bigint  Messages that are skipped because of resets; NULL: all are unknown.
 --   num_unknown bigint  Resets and rewinds for which neither messages_reread nor messages_skipped is known; the sums
@@ -22,7 +22,7 @@ events AS (
   UNION ALL
   SELECT cluster, day_time, group_id, topic, topic_id, 0 AS num_resets, num_commits AS num_rewinds,
     num_messages AS messages_reread, CAST(NULL AS BIGINT) AS messages_skipped
-  FROM commit_findings
+  FROM odd_commits
   WHERE kind = 'rewind'
 ),
 summed AS (

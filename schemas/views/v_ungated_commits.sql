@@ -35,10 +35,11 @@ owners AS (
   SELECT ungated.cluster, ungated.group_id, ungated.topic, ungated.partition, ungated.commit_offset, stay.member_id,
     stay.client_id, stay.client_host,
     row_number() OVER (PARTITION BY ungated.cluster, ungated.group_id, ungated.topic, ungated.partition,
-      ungated.commit_offset ORDER BY stay.from_offset DESC, stay.member_id,
+      ungated.commit_offset ORDER BY stay.from_record_offset DESC, stay.member_id,
       stay.phase, stay.client_id NULLS LAST, stay.client_host NULLS LAST) AS age
   FROM ungated JOIN ownership_intervals AS stay ON {same_partition stay, ungated}
-    AND stay.from_offset <= ungated.commit_offset AND coalesce(stay.to_offset > ungated.commit_offset, TRUE)
+    AND stay.from_record_offset <= ungated.commit_offset
+      AND coalesce(stay.to_record_offset > ungated.commit_offset, TRUE)
     AND coalesce(stay.role, 'active') = 'active'
 ),
 ranked AS (

@@ -1,4 +1,4 @@
-"""Words with what each means: code takes the values from here, the view dim_enum and the docs the meanings.
+"""Words with what each means: code takes the values from here, the view v_enums and the docs the meanings.
 
 A member is `value: meaning`, and an enumeration names the columns that have its values:
 
@@ -19,7 +19,7 @@ SUBJECTS = ("assignments", "gate", "history", "lag", "records")
 # All of these have a type of group in `group_type`, and how sure a row is in `confidence`.
 OF_GROUPS = """group_state_intervals, membership_intervals, ownership_intervals, rebalances, generation_members,
     partition_moves, assignment_audit, assignment_whatif, assignor_upgrades, lag_points, lag_days, lag_minutes,
-    consumption_rates, group_verdicts, offset_resets, commit_findings, expiry_forecast"""
+    consumption_rates, group_verdicts, offset_resets, odd_commits, expiry_forecast"""
 MODERN_TABLES = """group_metadata, group_member_metadata, target_assignment_metadata, target_assignment_members,
     current_member_assignments, group_partition_metadata"""
 # A command whose lines are rows of no table.

@@ -56,7 +56,7 @@ class FindingKind(Meant, of="findings.kind"):
         finding ends when a later run reads something of that folder."""
     HISTORY_HOLE = "history_hole, warning, part of the log never read: A part of the log was never read."
     REPLAY_ANOMALY = """replay_anomaly, warning, unusual records: Records contradict each other or Kafka's rules, or
-        coordinators of other releases read them differently. The kind at the end of the message says which; dim_enum
+        coordinators of other releases read them differently. The kind at the end of the message says which; v_enums
         explains the kinds."""
     SOURCE_NOT_ADVANCING = """source_not_advancing, critical, nothing new from the source: No run read new records for
         longer than is accepted (`max_source_age_hours`): the source, or the copying of the log, may have stopped. The

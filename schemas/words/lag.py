@@ -154,7 +154,7 @@ class ResetActor(Meant, of="offset_resets.actor"):
         that would show who did it are missing."""
 
 
-class CommitFindingKind(Meant, of="commit_findings.kind"):
+class OddCommitKind(Meant, of="odd_commits.kind"):
     GROUP_EMPTY = "group_empty: Commits while the group had no members, although it had some before; not a reset."
     PARTITION_NOT_OWNED = "partition_not_owned: Commits for a partition that no member had owned for 5 minutes."
     TOPIC_NOT_SUBSCRIBED = "topic_not_subscribed: Commits for a topic that no member subscribed to."
@@ -178,10 +178,10 @@ class ExpiryRule(Meant, of="expiry_forecast, v_expiry_forecast.rule"):
     UNKNOWN = "unknown: It is not known whether the topic is subscribed, or which state the group is in."
 
 
-class SettingsSource(Meant, of="expiry_forecast, v_expiry_forecast, record_headroom.settings_source"):
+class SettingsSource(Meant, of="expiry_forecast, v_expiry_forecast, v_record_headroom.settings_source"):
     SNAPSHOT = "snapshot: From a snapshot of the cluster."
     DEFAULT = """default: No snapshot has the setting: Kafka's default, or record_limit_bytes of the settings in
-        record_headroom."""
+        v_record_headroom."""
 
 
 class DifferenceBasis(Meant, of="v_cluster_diff.basis"):

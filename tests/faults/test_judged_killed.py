@@ -53,7 +53,7 @@ def check(left, warehouse, job, point):
     run(job, warehouse)
     made = row_texts(warehouse, WRITTEN[job])
     # The sample has no odd commits.
-    assert all(found for name, found in made.items() if name != "commit_findings")
+    assert all(found for name, found in made.items() if name != "odd_commits")
     assert_same(row_texts(left[job], WRITTEN[job]), made, point)
     assert cli.main(["doctor", "--warehouse", str(warehouse)]) == ExitCode.CLEAN
 

@@ -40,8 +40,8 @@ TABLES: Final = {
     "offsets": "offset_history", "rebalances": "rebalances", "transactions": "transactions",
 }  # fmt: skip
 # Columns that hold an offset of the log, not one that was committed.
-PLACES: Final = re.compile(r"(from|to|assignment|move|record|first|last|evidence_first|evidence_last)_offset")
-FIRST: Final = ("from_offset", "move_offset", "assignment_offset", "record_offset", "first_offset")
+PLACES: Final = re.compile(r"((from|to|evidence)_(record|first|last)|assignment|move|record|first|last)_offset")
+FIRST: Final = ("from_record_offset", "move_offset", "assignment_offset", "record_offset", "first_offset")
 Row = dict[str, Any]
 
 

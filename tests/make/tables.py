@@ -104,16 +104,25 @@ def in_ms(row: Mapping[str, Any]) -> Row:
 def written(warehouse: Warehouse, table: Table, run_id: str, rows: Rows) -> tuple[Any, ...]:
     if not partitioning(table):
         return one_file(warehouse, table, run_id, rows, None)
-    parts = {is_open: [row for row in rows if row.get("is_open", False) is is_open] for is_open in (False, True)}
-    return tuple(file for is_open in parts for file in one_file(warehouse, table, run_id, parts[is_open], is_open))
+    parts = {
+        is_provisional: [row for row in rows if row.get("is_provisional", False) is is_provisional]
+        for is_provisional in (False, True)
+    }
+    return tuple(
+        file
+        for is_provisional in parts
+        for file in one_file(warehouse, table, run_id, parts[is_provisional], is_provisional)
+    )
 
 
-def one_file(warehouse: Warehouse, table: Table, run_id: str, rows: Rows, is_open: bool | None) -> tuple[Any, ...]:
+def one_file(
+    warehouse: Warehouse, table: Table, run_id: str, rows: Rows, is_provisional: bool | None
+) -> tuple[Any, ...]:
     file = TableFile(warehouse.path(table.name), table, run_id)
     if rows:
         file.write(filled(table, rows))
     done = file.close()
-    return () if done is None else (replace(done, is_open=is_open),)
+    return () if done is None else (replace(done, is_provisional=is_provisional),)
 
 
 def filled(table: Table, rows: Rows) -> pa.Table:

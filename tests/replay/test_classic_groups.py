@@ -41,10 +41,11 @@ STATES = {
     "a state time after the value is not after it": (
         after((9000, value(2, TWO, state=9500))), "states state to_time => … | Stable 9000 | Stable -"),
     "records without time make intervals without time": (
-        Log((None, value(1, TWO)), (None, value(2, TWO))), "states from_time to_time to_offset => - - 1 | - - -"),
+        Log((None, value(1, TWO)), (None, value(2, TWO))),
+        "states from_time to_time to_record_offset => - - 1 | - - -"),
     "a tombstone ends an empty group": (
         after((9000, value(2, state=8999)), (20_000, dead())), """
-        states to_time ended_by is_to_exact is_open => … | 20000 deleted yes no
+        states to_time ended_by is_to_exact is_provisional => … | 20000 deleted yes no
         anomalies kind =>"""),
     "a group that is made again starts anew": (
         after((9000, value(2, state=8999)), (20_000, dead()), (30_000, value(1, TWO, state=29_000))), """
@@ -161,7 +162,7 @@ LEAVING = {
         second("a: t0 t1"), """
         members from_time to_time is_to_exact leave_kind joined_generation left_generation confidence member_id=b =>
             3000 8900 no left 1 2 certain
-        members is_open ended_by member_id=a => yes -"""),
+        members is_provisional ended_by member_id=a => yes -"""),
     "a static member that is gone did not come back in time": (
         Log(*STATIC, (9000, value(2, "a: t0 t1", state=8900))), """
         members leave_kind confidence member_id=b => static_expired_likely likely"""),
@@ -267,9 +268,10 @@ TRAPS = {
         members from_time is_from_exact => 8900 no"""),
     "a hole ends everything, and nothing is claimed for it": (
         Log((1000, value(1, "a: t0", state=900)), (4000, value(1, "z: t0", group="h")), "9", (9000, dead("h"))), """
-        states to_time to_offset ended_by is_to_exact group_id=g => … | 4000 1 coverage_hole no
-        members to_time to_offset ended_by is_to_exact leave_kind group_id=g => 4000 1 coverage_hole no coverage_hole
-        owners to_time to_offset ended_by is_to_exact group_id=g => 4000 1 coverage_hole no"""),
+        states to_time to_record_offset ended_by is_to_exact group_id=g => … | 4000 1 coverage_hole no
+        members to_time to_record_offset ended_by is_to_exact leave_kind group_id=g =>
+            4000 1 coverage_hole no coverage_hole
+        owners to_time to_record_offset ended_by is_to_exact group_id=g => 4000 1 coverage_hole no"""),
     "the order of partitions means nothing": (
         Log((1000, value(1, "a: u0 t1 t0", state=900)), (2000, value(2, "a: t0 t1 u0 < u0 t1 t0", state=1900))), """
         owners tp to_time => t0 - | t1 - | u0 -
@@ -284,7 +286,7 @@ TRAPS = {
     "of a member id that appears twice the last entry counts, as for the coordinator": (
         Log((1000, value(1, "a: t0, b: t1, a: t2", state=900)), (5000, value(2, "b: t1", state=4900))), """
         sets member_id assigned generation_or_epoch=1 => a t2 | b t1
-        owners member_id tp from_offset=0 => b t1 | a t2
+        owners member_id tp from_record_offset=0 => b t1 | a t2
         states num_members generation_or_epoch=1 state=Stable => 2
         rebalances num_members_after num_partitions => 2 2 | 1 1
         anomalies kind message => duplicate_member member a appears twice in generation 1: the last entry counts"""),

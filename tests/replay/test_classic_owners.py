@@ -74,12 +74,12 @@ STAYS = {
         moves kind from_member_id to_member_id idle_ms tp=t1 assignment_offset=1 => moved a b 0"""),
     "a partition that two members get is reported": (rounds("a: t0", "a: t0, b: t0"), """
         anomalies kind severity message => two_owners critical t-0 was assigned to a and b
-        owners member_id tp=t0 is_open=yes => a | b
+        owners member_id tp=t0 is_provisional=yes => a | b
         rebalances num_partitions => … | 1"""),
     "a move before the newest missing records waits for no commit any more": (
         Log((0, value(1, "a: t0, b")), (10, commit("t0", 5)), "3", (9000, value(2, "a, b: t0", state=8900)), "3",
             (29_000, value(3, "a, b: t0", state=28_900))), """
-        moves to_member_id is_open => a no | b no | b yes"""),
+        moves to_member_id is_provisional => a no | b no | b yes"""),
     "two claims of one generation are reported": (rounds("a: t0, b", "a: t0 < t0 @1, b < t0 @1"), """
         anomalies severity message => warning t-0 was claimed by a and b"""),
     "an older claim beside a newer one is not reported": (

@@ -40,11 +40,11 @@ GAPS = {
         states to_time is_to_exact ended_by=coverage_hole => 500 no
         members to_time is_to_exact ended_by=coverage_hole => 500 no | 500 no | 500 no
         owners to_time is_to_exact ended_by=coverage_hole => 500 no | 500 no
-        states from_offset is_from_exact state generation_or_epoch num_members confidence is_open=yes =>
+        states from_record_offset is_from_exact state generation_or_epoch num_members confidence is_provisional=yes =>
             119 no Stable - - possible
-        members from_offset is_from_exact is_open=yes => 119 no
-        owners from_offset is_from_exact is_open=yes => 119 no
-        rebalances outcome is_open end_time to_generation=4 => open no -"""),
+        members from_record_offset is_from_exact is_provisional=yes => 119 no
+        owners from_record_offset is_from_exact is_provisional=yes => 119 no
+        rebalances outcome is_provisional end_time to_generation=4 => open no -"""),
     "the members left after a hole are not known until the group is a new one": (
         two("100", (9_000, left("a"), epoch(8), done(8)), (9_100, gone(6), gone(3)),
             (9_200, member("c"), epoch(2), target("c", "t0"), done(2), owns("c", 2, "t0", previous=0))), """
@@ -90,7 +90,7 @@ GAPS = {
     "a member that is known does not join again by a record that kept its first epoch": (
         one(1, (100, owns("a", 2, "t0", previous=0))), """
         owners to_time is_to_exact tp=t1 => 100 no
-        members from_offset => 4"""),
+        members from_record_offset => 4"""),
 }  # fmt: skip
 IMPOSSIBLE = {
     "tombstones of another type are reported, and leave a classic group as it is": (
@@ -101,7 +101,7 @@ IMPOSSIBLE = {
     "a classic group that another type replaced and deleted in one operation has ended": (
         Log(EMPTY, (1_000, epoch(2), gone(3))), """
         anomalies kind => type_conflict
-        states ended_by to_offset is_to_exact => deleted 2 no"""),
+        states ended_by to_record_offset is_to_exact => deleted 2 no"""),
     "a value for a group of another type replaces it and is reported": (
         one((100, value(1, "c: t0", state=90))), """
         anomalies kind severity => type_conflict warning

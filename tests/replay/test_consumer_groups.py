@@ -36,7 +36,7 @@ LIVES = {
     "a first join makes the group stable at once": (one(), """
         states state generation_or_epoch from_time to_time => Stable 2 0 -
         members member_id joined_generation is_from_exact => a 2 yes
-        owners tp phase from_offset generation_or_epoch => t0 assigned 4 2 | t1 assigned 4 2
+        owners tp phase from_record_offset generation_or_epoch => t0 assigned 4 2 | t1 assigned 4 2
         rebalances assignment_offset from_generation to_generation trigger outcome => 3 - 2 group_created completed"""),
     "before 4.3 the first epoch is 1, and the record of the first member begins its rebalance": (
         Log((5, member("a"), epoch(1), target("a", "t0 t1"), done(1), owns("a", 1, "t0 t1", previous=0)),
@@ -76,7 +76,7 @@ LIVES = {
     "the last member that leaves empties the group without a target": (
         one((500, left("a"), epoch(3, None))), """
         states state generation_or_epoch from_time to_time => … | Empty 3 500 -
-        rebalances assignment_offset trigger from_generation to_generation num_unowned is_open num_members_after
+        rebalances assignment_offset trigger from_generation to_generation num_unowned is_provisional num_members_after
             members_departed outcome=emptied => 8 group_emptied 2 3 2 no 0 a
         moves kind assignment_offset=8 => revoked | revoked"""),
     "newer coordinators write a target epoch for an emptied group too": (
@@ -84,10 +84,10 @@ LIVES = {
             "rebalances assignment_offset outcome => 3 completed | 9 emptied"),
     "a deleted group has no open row": (one((500, left("a"), epoch(3, None)), (600, consumer.deleted())), """
         states state ended_by to_time => … | Empty deleted 600
-        states state is_open=yes =>
-        members member_id is_open=yes =>
-        owners tp is_open=yes =>
-        rebalances trigger is_open=yes =>
+        states state is_provisional=yes =>
+        members member_id is_provisional=yes =>
+        owners tp is_provisional=yes =>
+        rebalances trigger is_provisional=yes =>
         anomalies kind =>"""),
     "a group that is made again starts anew": (
         one((500, left("a"), epoch(3, None)), (600, consumer.deleted()),
@@ -100,7 +100,7 @@ LIVES = {
     "a partition has one owner": (one((100, member("b"), owns("b", 2, "t1", previous=0))), """
         anomalies kind severity => two_owners critical
         anomalies message => t-1 is assigned to b while a still has it
-        owners member_id tp=t1 is_open=yes => a | b"""),
+        owners member_id tp=t1 is_provisional=yes => a | b"""),
     "topics as the coordinator sees them are no assignment": (one((100, topics(t=4))), "owners tp => t0 | t1"),
     "two operations of one batch and time are one": (Log((0, ONE[0][1:], JOIN[1:])), """
         rebalances to_generation assignment_offset => 3 9"""),
@@ -108,8 +108,8 @@ LIVES = {
         one((100, left("a"), member("a"), target("a", "t0 t1"), owns("a", 0, "t0 t1", previous=0), owns("a", 2,
             "t0 t1"))),
         """
-        owners from_offset is_open => 4 yes | 4 yes
-        members from_offset is_open => 4 yes"""),
+        owners from_record_offset is_provisional => 4 yes | 4 yes
+        members from_record_offset is_provisional => 4 yes"""),
     "a member without an epoch has not reached the target": (
         one((100, member("b"))), "states state => Stable | Reconciling"),
     "a group whose members never had a target is emptied too, but once": (
@@ -141,12 +141,12 @@ LIVES = {
         moves kind assignment_offset idle_ms tp=t1 => assigned 3 - | revoked 9 - | returned 16 100"""),
     "a rebalance is open until every member has reached its target": (
         one(JOIN, (200, owns("a", 3, "t0", previous=2))), """
-        rebalances outcome end_time duration_ms num_unowned is_open=yes => open - - 1
-        moves kind is_open tp=t1 => assigned no | revoked yes"""),
+        rebalances outcome end_time duration_ms num_unowned is_provisional=yes => open - - 1
+        moves kind is_provisional tp=t1 => assigned no | revoked yes"""),
     "a topic that is no longer subscribed is revoked and has no owner": (
         one((100, member("a", "u"), epoch(3), target("a"), done(3), owns("a", 2, revoking="t0 t1")),
             (200, owns("a", 3, previous=2))), """
-        moves kind to_member_id is_open assignment_offset=8 => revoked - no | revoked - no
+        moves kind to_member_id is_provisional assignment_offset=8 => revoked - no | revoked - no
         rebalances num_unowned to_generation=3 => 2"""),
     "the assignor in force is the one that most members name": (
         Log((0, member("a", assignor="uniform"), epoch(2), done(2), owns("a", 2, previous=0)),
@@ -268,7 +268,7 @@ SUBSCRIPTIONS = {
 STATICS = {
     "a static member that is away keeps its partitions": (Log(*STATIC, AWAY), """
         owners phase to_time tp=t0 => assigned 100 | held -
-        members away_since_time is_open => 100 yes
+        members away_since_time is_provisional => 100 yes
         states state generation_or_epoch from_time to_time => … | Reconciling 2 100 -
         rebalances trigger => group_created"""),
     "a static return is neither a departure nor a rebalance, but ends unread time": (Log(*STATIC, AWAY, RETURN), """

@@ -118,19 +118,19 @@ CASES = {
         Log((0, created(0)), (50, value(1, "c/i: t0", state=40)), (80, value(1, "c/i: t0", state=40)),
             (100, dead(), member("c", instance="i", session=45_000), epoch(1), target("c", "t0"), done(1),
              owns("c", 1, "t0", previous=1), member("n"), epoch(2))), """
-        owners from_offset evidence_last_offset is_open=yes => 1 2"""),
+        owners from_record_offset evidence_last_offset is_provisional=yes => 1 2"""),
     "what the copied value does not assign ends with the conversion": (adopted(members="c, d"), """
         owners member_id to_time ended_by tp=t0 => c 400 converted"""),
     "a copied value may hand out more than members owned": (adopted(), """
         states group_type state from_time => … | classic PreparingRebalance 400
-        members member_id from_time is_open=yes => c 40 | d 400
-        owners tp member_id from_time is_open=yes => t0 c 50 | t1 c 400
+        members member_id from_time is_provisional=yes => c 40 | d 400
+        owners tp member_id from_time is_provisional=yes => t0 c 50 | t1 c 400
         rebalances to_generation => 1 | 2"""),
     "the generation after a conversion is a migration, and its claims keep intervals of the other protocol": (
         adopted((900, value(3, "c: t0 < t0 t1, d", state=850))), """
         rebalances trigger from_generation num_withheld to_generation=3 => protocol_migration 2 1
         owners phase from_time tp=t0 => assigned 50
-        owners phase from_time tp=t1 is_open=yes => revoking 900"""),
+        owners phase from_time tp=t1 is_provisional=yes => revoking 900"""),
     "a static swap between changes nothing about that": (
         adopted((500, value(2, "z/i: t0 t1, d", state=399)), (900, value(3, "z/i: t0 < t0 t1, d", state=850)),
                 members="c/i: t0 t1, d"), """

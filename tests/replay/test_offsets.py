@@ -32,34 +32,37 @@ def end(producer=7, outcome=1, epoch=0):
 
 LINKS = {
     "the deletion of a group deletes no offset": (lines(commit("t0", 1), dead()),
-        "offsets from_offset is_open => 0 yes"),
+        "offsets from_record_offset is_provisional => 0 yes"),
     "key versions 0 and 1 are one offset, and the later record holds": (
-        lines(commit("t0", 10), commit("t0", 11, key_version=0)), "offsets committed_offset is_open => 10 no | 11 yes"),
+        lines(commit("t0", 10), commit("t0", 11, key_version=0)),
+        "offsets committed_offset is_provisional => 10 no | 11 yes"),
     "a plain commit before the marker wins over the transaction": (
         lines(pending(commit("t0", 10)), commit("t0", 20), end()), """
-        offsets committed_offset via is_open => 20 plain yes
+        offsets committed_offset via is_provisional => 20 plain yes
         transactions outcome num_commits num_superseded => committed 1 1"""),
     "of two transactions the one with the later record wins, if its marker is first": (
         lines(pending(commit("t0", 10)), pending(commit("t0", 20), producer=8), end(8), end(7)), """
-        offsets committed_offset producer_id from_offset => 20 8 2"""),
+        offsets committed_offset producer_id from_record_offset => 20 8 2"""),
     "of two transactions the one with the later record wins, if its marker is last": (
         lines(pending(commit("t0", 10)), pending(commit("t0", 20), producer=8), end(7), end(8)), """
-        offsets committed_offset producer_id from_offset => 10 7 2 | 20 8 3"""),
+        offsets committed_offset producer_id from_record_offset => 10 7 2 | 20 8 3"""),
     "by the rules of 3.7 the last COMMIT counts, and a deletion leaves what waits": (
         lines(pending(commit("t0", 10)), commit("t0", 20), pending(commit("t1", 1), producer=8), deletion("t1"), end(),
               end(8), release="3.7-new"), """
-        offsets committed_offset from_offset to_offset via => 20 1 4 plain | 10 4 - transaction | 1 5 - transaction
+        offsets committed_offset from_record_offset to_record_offset via =>
+            20 1 4 plain | 10 4 - transaction | 1 5 - transaction
         anomalies kind severity record_offset => older_rule info 4 | pending_outlived_deletion info 5"""),
     "a marker ends the transaction of its producer, whatever the epoch": (
         lines(pending(commit("t0", 1), producer_epoch=4), end(epoch=5), end(9)), """
-        offsets from_offset via producer_id => 1 transaction 7
+        offsets from_record_offset via producer_id => 1 transaction 7
         transactions producer_epoch outcome => 4 committed"""),
     "a commit of a transaction begins at its marker, and rests on both": (
         lines(pending(commit("t0", 10)), commit("t1", 2), end(), commit("t0", 9)), """
-        offsets from_offset from_time evidence_first_offset evidence_last_offset tp=t0 => 2 2000 0 3 | 3 3000 3 3"""),
+        offsets from_record_offset from_time evidence_first_offset evidence_last_offset tp=t0 =>
+            2 2000 0 3 | 3 3000 3 3"""),
     "an aborted commit makes no row, and what was committed before goes on": (
         lines(commit("t0", 5), pending(commit("t0", 6)), end(outcome=ABORT)), """
-        offsets committed_offset is_open => 5 yes
+        offsets committed_offset is_provisional => 5 yes
         transactions outcome num_superseded => aborted 0"""),
     "a negative offset is an offset": (
         lines(commit("t0", -1), commit("t0", 4)), "offsets committed_offset previous_offset delta => -1 - - | 4 -1 5"),
@@ -71,40 +74,42 @@ LINKS = {
         offsets topic_id ended_by previous_offset => a commit - | - commit 7 | a topic_recreated 8 | b - -"""),
     "of one key twice in one batch both hold, the first for no time": (
         Log((S, commit("t0", 3), commit("t0", 4))), """
-        offsets from_time to_time committed_offset is_open => 1000 1000 3 no | 1000 - 4 yes"""),
+        offsets from_time to_time committed_offset is_provisional => 1000 1000 3 no | 1000 - 4 yes"""),
     "a group with nothing but a pending commit is there and has no offset": (
         lines(pending(commit("t0", 1))), f"""{EMPTY}
-        transactions outcome groups is_open => open g yes
-        states from_offset to_offset => 0 -"""),
+        transactions outcome groups is_provisional => open g yes
+        states from_record_offset to_record_offset => 0 -"""),
     "the end of its transaction is the end of such a group": (
         lines(pending(commit("t0", 1)), end(outcome=ABORT)), f"""{EMPTY}
-        states from_offset to_offset => 0 1"""),
+        states from_record_offset to_record_offset => 0 1"""),
     "a deletion inside an open transaction takes the pending commit with it": (
         lines(commit("t0", 1), pending(commit("t0", 2)), deletion("t0"), end()), """
-        offsets committed_offset to_offset => 1 2
+        offsets committed_offset to_record_offset => 1 2
         transactions num_superseded => 1
-        states from_offset to_offset => 0 2
+        states from_record_offset to_record_offset => 0 2
         anomalies severity => info
         anomalies kind evidence_first_offset record_offset evidence_last_offset => pending_outlived_deletion 1 3 3"""),
     "a deletion in a batch of a transaction counts at once": (
         lines(commit("t0", 1), pending(deletion("t0")), commit("t0", 3)), """
-        offsets from_offset to_offset previous_offset => 0 1 - | 2 - -"""),
+        offsets from_record_offset to_record_offset previous_offset => 0 1 - | 2 - -"""),
     "a commit outside of transactions has no producer": (
-        lines(pending(commit("t0", 1), is_transactional=False)), "offsets via producer_id is_open => plain - yes"),
+        lines(pending(commit("t0", 1), is_transactional=False)),
+        "offsets via producer_id is_provisional => plain - yes"),
     "commits of an archive without producers are possible": (
         lines(commit("t0", 1), lacks=("is_transactional", "producer_id")), """
         offsets confidence via => possible plain
         states confidence => possible"""),
     "a producer shows a transaction where the archive lacks the flag": (
         lines(pending(commit("t0", 1)), end(), lacks=("is_transactional",)), """
-        offsets from_offset via confidence => 1 transaction certain"""),
+        offsets from_record_offset via confidence => 1 transaction certain"""),
     "equal commits are one row with the times of the last one": (
         lines(*(commit("t0", 8, time=second * S, expires=second * S + 1) for second in (0, 1, 2)), commit("t0", 9)), """
-        offsets num_commits from_offset to_offset from_time to_time commit_time last_commit_time last_expire_time =>
+        offsets num_commits from_record_offset to_record_offset from_time to_time commit_time last_commit_time
+            last_expire_time =>
             3 0 3 0 3000 0 2000 2001 | 1 3 - 3000 - 3000 3000 -"""),
     **{f"{name} begins a row": (
         lines(commit("t0", 8, topic="a", metadata="m", leader=1), commit("t0", **other),
-              commit("t0", 8, topic="a", metadata="m", leader=1)), "offsets from_offset => 0 | 1 | 2")
+              commit("t0", 8, topic="a", metadata="m", leader=1)), "offsets from_record_offset => 0 | 1 | 2")
        for name, other in {
            "another offset": {"offset": 9, "topic": "a", "metadata": "m", "leader": 1},
            "another topic id": {"offset": 8, "topic": "b", "metadata": "m", "leader": 1},
@@ -132,10 +137,11 @@ LINKS = {
     "after a hole nothing is claimed": (
         Log((S, commit("t0", 1)), (2 * S, pending(commit("t1", 2)).ops, {"producer": 7}), "9", ended(9 * S),
             (10 * S, commit("t0", 11))), """
-        offsets from_offset to_offset to_time ended_by is_to_exact is_open previous_offset is_from_exact =>
+        offsets from_record_offset to_record_offset to_time ended_by is_to_exact is_provisional previous_offset
+            is_from_exact =>
             0 1 2000 coverage_hole no no - yes | 12 - - - yes yes - no
-        transactions outcome is_open end_time => open no -
-        states from_offset to_offset => 0 1 | 12 -"""),
+        transactions outcome is_provisional end_time => open no -
+        states from_record_offset to_record_offset => 0 1 | 12 -"""),
     "transactions with commits of several groups are one, however the groups are cut": (
         lines(pending(commit("t0", 1), commit("t1", 1)), pending(commit("t0", 1, group="h")), end(),
               pending(commit("t0", 2), producer=8), slices=2), """
@@ -232,8 +238,9 @@ test_offsets = test_of({
     **{f"older coordinators load the same: {name}": (lines(*log), "anomalies kind =>")
        for name, log in AGREEING.items()},
     **{f"the preview of 3.7 goes by the order of markers: {name}": (lines(*log), f"""
-        offsets committed_offset is_open=yes => 3
+        offsets committed_offset is_provisional=yes => 3
         anomalies kind severity evidence_first_offset record_offset => older_rule info {places}""")
        for name, (log, places) in OVERTAKEN.items()},
-    **{name: (log, f"offsets ended_by confidence is_open=no => {ends}") for name, (log, ends) in ENDINGS.items()},
+    **{name: (log, f"offsets ended_by confidence is_provisional=no => {ends}")
+       for name, (log, ends) in ENDINGS.items()},
 })  # fmt: skip

@@ -18,14 +18,14 @@ from udfs.log.gaps import Gaps
 # How rows of the replay are written to be compared with the slow reading's.
 COLUMNS = {
     "states": ("group_state_intervals",
-        "state from_time from_offset is_from_exact generation_or_epoch num_members to_time"
-               " to_offset is_to_exact ended_by"),
+        "state from_time from_record_offset is_from_exact generation_or_epoch num_members to_time"
+               " to_record_offset is_to_exact ended_by"),
     "members": ("membership_intervals",
-        "member_id from_time from_offset is_from_exact joined_generation to_time to_offset"
+        "member_id from_time from_record_offset is_from_exact joined_generation to_time to_record_offset"
                 " is_to_exact leave_kind left_generation"),
     "owners": ("ownership_intervals",
-        "tp member_id phase from_time from_offset is_from_exact generation_or_epoch to_time"
-               " to_offset is_to_exact ended_by"),
+        "tp member_id phase from_time from_record_offset is_from_exact generation_or_epoch to_time"
+               " to_record_offset is_to_exact ended_by"),
     "rebalances": ("rebalances", "assignment_offset from_generation to_generation start_time end_time outcome"
                    " members_joined members_departed num_partitions num_moved num_returned num_withheld"
                    " num_maybe_revoking num_ready_to_migrate num_unknown_owned num_unowned is_follow_up"

@@ -67,8 +67,8 @@ def slow(log):
 
 
 def holding(history, table, offset):
-    return [row for row in history.rows[table] if row["from_offset"] <= offset
-            and (row["to_offset"] is None or offset < row["to_offset"])]  # fmt: skip
+    return [row for row in history.rows[table] if row["from_record_offset"] <= offset
+            and (row["to_record_offset"] is None or offset < row["to_record_offset"])]  # fmt: skip
 
 
 def members_at(history, offset):
@@ -103,8 +103,10 @@ def is_exact_and_as_long_as_can_be(history):
     for table, subject in SUBJECTS.items():
         rows = history.rows[table]
         assert all(row["is_from_exact"] and row["is_to_exact"] for row in rows)
-        ends = {(row["to_offset"], *(row[name] for name in subject)) for row in rows if row["ended_by"] != "deleted"}
-        begins = {(row["from_offset"], *(row[name] for name in subject)) for row in rows}
+        ends = {
+            (row["to_record_offset"], *(row[name] for name in subject)) for row in rows if row["ended_by"] != "deleted"
+        }
+        begins = {(row["from_record_offset"], *(row[name] for name in subject)) for row in rows}
         assert not ends & begins, table
         assert len(begins) == len(rows), table
 
@@ -207,7 +209,7 @@ def test_of_a_cleaned_log_no_group_is_called_empty_that_was_not(seed, kind):
 
     def is_empty_only_where_it_was(history):
         for row in history.rows["group_state_intervals"]:
-            true = next(each for each in whole if each.offset >= row["from_offset"])
+            true = next(each for each in whole if each.offset >= row["from_record_offset"])
             assert row["state"] != "Empty" or not true.members, (row, true)
 
     check_all(

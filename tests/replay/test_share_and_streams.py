@@ -48,9 +48,9 @@ def described(stored=-1, failed=-1):
 
 CASES = {
     "a static streams member that is away keeps its tasks": (Log(*WITH_STATIC, STATIC_AWAY), """
-        owners phase role tp=w1 is_open=yes => held standby
+        owners phase role tp=w1 is_provisional=yes => held standby
         members away_since_time member_id=b => 500
-        states state generation_or_epoch num_members is_open=yes => Reconciling 4 2
+        states state generation_or_epoch num_members is_provisional=yes => Reconciling 4 2
         rebalances trigger outcome to_generation=4 => member_joined completed
         anomalies kind =>"""),
     "a static streams member that comes back has its tasks, and its process is a new epoch": (
@@ -60,7 +60,7 @@ CASES = {
             | b assigned phase_changed | b held static_replaced | b2 assigned -
         rebalances trigger members_joined members_departed num_moved to_generation=5 => static_restart . . 0
         sets member_id change generation_or_epoch=5 => a kept | b2 restarted
-        states state generation_or_epoch is_open=yes => Stable 5
+        states state generation_or_epoch is_provisional=yes => Stable 5
         anomalies kind =>"""),
     "a static streams member that does not come back expires": (
         Log(*WITH_STATIC, STATIC_AWAY, (45_500, streams.left("b"), FIFTH)), """
@@ -70,14 +70,14 @@ CASES = {
         Log((0, commit("t0", 5)), *STREAMS), """
         states state group_type generation_or_epoch => Empty classic - | NotReady streams 2 | Assigning streams 3
             | Stable streams 3
-        offsets tp committed_offset is_open => t0 5 yes
+        offsets tp committed_offset is_provisional => t0 5 yes
         rebalances trigger to_generation => group_created 2 | metadata_changed 3
         anomalies kind =>"""),
     "what becomes of a topology's description is no rebalance": (
         Log(*STREAMS, *((400 + 10 * at, described(*each)) for at, each in enumerate(
             [(-2,), (0,), (-2,), (-1,), (-1, 0)]))), """
         rebalances trigger to_generation => group_created 2 | metadata_changed 3
-        states state generation_or_epoch is_open=yes => Stable 3
+        states state generation_or_epoch is_provisional=yes => Stable 3
         anomalies kind =>"""),
     "a topic that is initialized causes a share group's rebalance": (Log(*SHARED), """
         rebalances trigger to_generation assignment_offset outcome =>
@@ -173,13 +173,13 @@ CASES = {
     "a deleted streams group's topology goes last": (
         Log(*STREAMS, (500, streams.left("a"), FOURTH), (600, streams.deleted())), """
         states state ended_by => … | Empty deleted
-        states state is_open=yes =>
-        members member_id is_open=yes =>
-        owners tp is_open=yes =>
+        states state is_provisional=yes =>
+        members member_id is_provisional=yes =>
+        owners tp is_provisional=yes =>
         anomalies kind =>"""),
     "standby tasks may be kept by several members": (
         Log(*STREAMS, (400, streams.member("b"), streams.owns("b", 3, "/ 1_1", previous=0))), """
-        owners member_id role=standby is_open=yes => a | b
+        owners member_id role=standby is_provisional=yes => a | b
         anomalies kind =>"""),
     "settings of a streams group are a cause": (
         Log((0, streams.member("a"), streams.epoch(2, validated_topology_epoch=0, last_assignment_configs=configs("0")),

@@ -4,7 +4,7 @@ from tests.make.coordinator import commit, created, dead, deletion
 from tests.make.history import test_of
 from tests.make.log import Log
 
-OWN = "states from_offset to_offset ended_by is_open generation_or_epoch=-"
+OWN = "states from_record_offset to_record_offset ended_by is_provisional generation_or_epoch=-"
 
 
 def log_of(end, events, gaps=(), hole=()):

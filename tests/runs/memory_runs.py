@@ -83,8 +83,8 @@ class Written:
 
     def write(self, name: str, rows: pa.Table, partition: int, *, is_ordered: bool = False) -> None:
         # Texts may be dictionaries, which a file has as texts.
-        for is_open, part in by_openness(TABLES[name], rows.cast(table_schema(TABLES[name]))):
-            self.of.setdefault((name, is_open), []).append(part)
+        for is_provisional, part in by_openness(TABLES[name], rows.cast(table_schema(TABLES[name]))):
+            self.of.setdefault((name, is_provisional), []).append(part)
 
 
 @dataclass
@@ -153,8 +153,8 @@ class MemoryRuns:
         """Rows that may still change."""
         return {
             name: pa.concat_tables(parts)
-            for (name, is_open), parts in self.rows.items()
-            if is_open or name in WRITTEN.renewed
+            for (name, is_provisional), parts in self.rows.items()
+            if is_provisional or name in WRITTEN.renewed
         }
 
     def take(self, answer: LogTaskResult[Progress], written: Written, run_input: ReplayInput) -> None:

@@ -109,7 +109,7 @@ def timed_out(replayed: Replayed, event: Event) -> Row:
 def assignor_upgrade(replayed: Replayed, event: Event) -> None:
     for seen in (event["before"], *(seen for each in event["rounds"] for seen in each["observations"])):
         assert_observed(replayed, event.group, seen)
-    states = sorted(replayed.rows("group_state_intervals", event.group), key=lambda row: int(row["from_offset"]))
+    states = sorted(replayed.rows("group_state_intervals", event.group), key=lambda row: int(row["from_record_offset"]))
     named = [row["assignor"] for row in states if row["assignor"] is not None]
     assert [name for name, _ in groupby(named)] == event["assignors"]
     changes = [row for row in during(replayed, event) if row["trigger"] == "assignor_changed"]
@@ -270,7 +270,7 @@ def values(replayed: Replayed, event: Event) -> list[Row]:
     """What held of the event's partition, in order."""
     rows = replayed.rows("offset_history", event.group)
     result = [row for row in rows if (row["topic"], row["partition"]) == (event["topic"], event["partition"])]
-    return sorted(result, key=lambda row: int(row["from_offset"]))
+    return sorted(result, key=lambda row: int(row["from_record_offset"]))
 
 
 def commit_metadata(replayed: Replayed, event: Event) -> None:
@@ -280,13 +280,13 @@ def commit_metadata(replayed: Replayed, event: Event) -> None:
 
 def partition_stalled(replayed: Replayed, event: Event) -> None:
     last = values(replayed, event)[-1]
-    assert (last["committed_offset"], last["is_open"]) == (event["committed_offset"], True)
+    assert (last["committed_offset"], last["is_provisional"]) == (event["committed_offset"], True)
     assert last["num_commits"] > 5 and is_inside(last["last_commit_time"], event)
 
 
 def partition_stopped(replayed: Replayed, event: Event) -> None:
     last = values(replayed, event)[-1]
-    assert (last["committed_offset"], last["is_open"]) == (event["committed_offset"], True)
+    assert (last["committed_offset"], last["is_provisional"]) == (event["committed_offset"], True)
     assert last["last_commit_time"] <= event.from_ms * 1000
 
 
@@ -305,7 +305,7 @@ def transactions(replayed: Replayed, event: Event) -> None:
 
 def transaction_open(replayed: Replayed, event: Event) -> None:
     (row,) = (row for row in replayed.tables["transactions"] if event.group in row["groups"])
-    assert (row["producer_id"], row["outcome"], row["is_open"]) == (
+    assert (row["producer_id"], row["outcome"], row["is_provisional"]) == (
         event["transaction"]["producer_id"], "open", True,
     )  # fmt: skip
     assert_offsets(replayed, event, END, event["offsets_after"])
@@ -353,7 +353,7 @@ def topic_deleted(replayed: Replayed, event: Event) -> None:
 
 
 def topic_recreated(replayed: Replayed, event: Event) -> None:
-    rows = sorted(replayed.rows("offset_history", event.group), key=lambda row: int(row["from_offset"]))
+    rows = sorted(replayed.rows("offset_history", event.group), key=lambda row: int(row["from_record_offset"]))
     ids = [event["topic_id_before"], event["topic_id_after"]]
     assert [topic_id for topic_id, _ in groupby(row["topic_id"] for row in rows)] == ids
     assert {row["ended_by"] for row in rows if row["topic_id"] == ids[0]} == {"topic_deleted"}

@@ -105,7 +105,7 @@ def test_a_view_says_what_its_rows_and_columns_are(text):
 
 @pytest.mark.parametrize(
     ("folder", "ending", "names"),
-    [("views", ".sql", NAMES), ("tables", ".tables", (*SUBJECTS, "functions")), ("records", ".json", FAMILIES)],
+    [("views", ".sql", NAMES), ("tables", ".tables", tuple(SUBJECTS)), ("records", ".json", FAMILIES)],
 )
 def test_every_file_of_a_folder_is_read(folder, ending, names):
     """Files are named in an order, so a new one may be forgotten."""

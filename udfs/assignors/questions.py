@@ -13,7 +13,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from schemas.records import SUBSCRIPTION
+from schemas.payloads import SUBSCRIPTION
 from udfs.decoding.scalar_reader import Malformed, read_message
 
 INT32_MAX = 2**31 - 1

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.records import CONSUMER
+from schemas.payloads import CONSUMER
 from schemas.words.assignments import PartitionCountsSource, Verdict
 from udfs.assignors.groups import Numbers
 from udfs.audit.checks.facts import ByLog, Confirmation, Facts, UsedTopic, confirmation, moments

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from schemas.records import CONNECT, CONSUMER, SCHEMA_REGISTRY, STREAM_PROTOCOL
+from schemas.payloads import CONNECT, CONSUMER, SCHEMA_REGISTRY, STREAM_PROTOCOL
 from schemas.words.assignments import AssignorSource, AuditReason, ClientLibrary, Verdict
 from schemas.words.history import Confidence
 from schemas.words.records import GroupType

@@ -20,14 +20,8 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.records import (
-    CONNECT,
-    CONSUMER,
-    COOPERATIVE_STICKY_PROTOCOL,
-    SCHEMA_REGISTRY,
-    STREAM_PROTOCOL,
-    types_by_group_type,
-)
+from schemas.payloads import CONNECT, CONSUMER, COOPERATIVE_STICKY_PROTOCOL, SCHEMA_REGISTRY, STREAM_PROTOCOL
+from schemas.records import types_by_group_type
 from schemas.words.assignments import WITHOUT_CONSUMER_PROTOCOL, BlockerKind, Migration, MigrationPhase, Readiness
 from schemas.words.history import Confidence
 from schemas.words.records import GroupType

@@ -108,7 +108,7 @@ def begin_again(keys: Numbers, key: Numbers, theirs: Numbers, offset: int, time:
     """Rows of offset_history begin. They follow no other value: nobody moved the offset from that to this one."""
     at = np.maximum(keys[key, K.history_time], NONE if time is None else time)
     keys[key, :NUM_VALUE_FIELDS] = theirs[:, :NUM_VALUE_FIELDS]
-    keys[key, K.from_offset], keys[key, K.from_time], keys[key, K.is_from_exact] = offset, at, 0
+    keys[key, K.from_record_offset], keys[key, K.from_time], keys[key, K.is_from_exact] = offset, at, 0
     keys[key, K.first_record_offset] = theirs[:, K.record_offset]
     keys[key, K.first_commit_time] = theirs[:, K.commit_time]
     keys[key, K.previous_offset] = keys[key, K.has_previous] = 0
@@ -135,8 +135,10 @@ def ended_groups(states: KeyStates, offset: int, time: int | None) -> pa.Table:
     is_held, was_alive = states.groups[:, G.num_held] > 0, states.groups[:, G.alive_from_offset] != NONE
     gone = np.flatnonzero(was_alive & ~is_held)
     alive = np.empty((len(gone), len(A)), np.int64)
-    alive[:, A.group], alive[:, A.to_offset] = gone, offset
-    alive[:, A.from_offset], alive[:, A.from_time] = states.groups[gone][:, [G.alive_from_offset, G.alive_from_time]].T
+    alive[:, A.group], alive[:, A.to_record_offset] = gone, offset
+    alive[:, A.from_record_offset], alive[:, A.from_time] = states.groups[gone][
+        :, [G.alive_from_offset, G.alive_from_time]
+    ].T
     alive[:, A.to_time] = np.maximum(alive[:, A.from_time], NONE if time is None else time)
     states.groups[gone, G.alive_from_offset] = states.groups[gone, G.alive_from_time] = NONE
     begun = np.flatnonzero(~was_alive & is_held)

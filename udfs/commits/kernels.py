@@ -122,7 +122,7 @@ def answer(before: int, keys: Numbers, questions: Numbers, counts: Numbers) -> N
         questions[number, Q.is_answered] = 1
         if questions[number, Q.is_about_values]:
             # A state of an earlier run may be newer than the question.
-            if (keys[key, K.from_offset] if keys[key, K.is_live] else keys[key, K.record_offset]) > offset:
+            if (keys[key, K.from_record_offset] if keys[key, K.is_live] else keys[key, K.record_offset]) > offset:
                 questions[number, Q.is_answered] = 0
             elif keys[key, K.is_live]:
                 questions[number, Q.committed] = keys[key, K.committed]

@@ -27,7 +27,8 @@ NEW_PAIR = np.array([0, 0, -1])
 # Columns of the state by where they are kept: of every key, of a value in effect, of a value or a pending commit.
 OF_KEY = {"seen_offset": K.seen_offset, "history_time": K.history_time, "written_time": K.written_time,
           "hole_offset": K.hole_offset}  # fmt: skip
-OF_VALUE = {"from_offset": K.from_offset, "from_time": K.from_time, "first_record_offset": K.first_record_offset,
+OF_VALUE = {"from_record_offset": K.from_record_offset, "from_time": K.from_time,
+"first_record_offset": K.first_record_offset,
             "first_commit_time": K.first_commit_time, "last_offset": K.last_offset}  # fmt: skip
 OF_COMMIT = {"record_time": (K.record_time, R.time), "leader_epoch": (K.leader_epoch, R.leader_epoch),
              "commit_time": (K.commit_time, R.commit_time), "expire_time": (K.expire_time, R.expire_time),

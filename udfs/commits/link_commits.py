@@ -45,10 +45,10 @@ class Finished:
     state: pa.Table
     answers: Answers
     # Intervals in which a group has an offset or a pending one; those that ended in this replay, and open ones:
-    # group_id, from_offset, from_time, to_offset, to_time (NULL: still open), is_cut.
+    # group_id, from_record_offset, from_time, to_record_offset, to_time (NULL: still open), is_cut.
     liveness: pa.Table
     # When a group has offsets that are only possible: those that ended in this replay, and those in effect. Columns:
-    # group_id, from_offset, to_offset (NULL: in effect). Rows may overlap.
+    # group_id, from_record_offset, to_record_offset (NULL: in effect). Rows may overlap.
     possible: pa.Table
     # `NamedTopics.table` of all commits; a topic may have several rows.
     topics: pa.Table
@@ -125,7 +125,7 @@ class OffsetReplay:
             "transactions": self.unended(state, None),
         }
         liveness = pa.concat_tables([ALIVE.empty_table(), *self.ended, alive_rows(self.states)])
-        liveness = liveness.sort_by([("group_id", "ascending"), ("from_offset", "ascending")])
+        liveness = liveness.sort_by([("group_id", "ascending"), ("from_record_offset", "ascending")])
         self.keep_topics()
         possible = pa.concat_tables([*self.possible, possible_held(self.states, live, held)])
         topics = pa.concat_tables(self.known_topics).unify_dictionaries()

@@ -29,8 +29,8 @@ class OffsetFacts:
     retention_ms: int | None = None
     # Deletions of groups: group_id, record_time (types 2, 3, 11, 17).
     group_tombstones: pa.Table | None = None
-    # Intervals in which a classic group with a protocol type was Empty: group_id, from_offset, to_offset (NULL: still
-    # Empty), since_time (its current_state_time, NULL: unknown).
+    # Intervals in which a classic group with a protocol type was Empty: group_id, from_record_offset, to_record_offset
+    # (NULL: still Empty), since_time (its current_state_time, NULL: unknown).
     empty_groups: pa.Table | None = None
     # When topics were deleted: topic, from_time, to_time (both included). From snapshots, and from `topic_deletions`
     # below.
@@ -100,7 +100,7 @@ class Gone:
     def of(cls, states: KeyStates, ended: Numbers) -> "Gone":
         group, topic, _ = states.key_codes.known[:, ended[E.key]]
         times = ended[E.deletion_time], ended[K.commit_time], ended[K.expire_time]
-        return cls(states, group, topic, ended[E.to_offset], *times)
+        return cls(states, group, topic, ended[E.to_record_offset], *times)
 
 
 def expiry_times(gone: Gone, facts: OffsetFacts) -> Numbers:
@@ -120,8 +120,8 @@ def expiry_times(gone: Gone, facts: OffsetFacts) -> Numbers:
 def empty_since(gone: Gone, empty_groups: pa.Table) -> Numbers:
     """Since when the group was empty at the tombstone; NONE: it was not, or this is unknown."""
     group, rows = of_groups(gone, empty_groups)
-    first, since = numbers(rows["from_offset"]), numbers(rows["since_time"])
-    ends = numbers(rows["to_offset"])
+    first, since = numbers(rows["from_record_offset"]), numbers(rows["since_time"])
+    ends = numbers(rows["to_record_offset"])
     ranked = np.lexsort((first, group))
     empty_from = np.full(len(gone.offset), NONE)
     # The group's last empty interval that began before the tombstone.

@@ -31,18 +31,18 @@ class Ends:
     """How rows end; those that are still open have NULLs."""
 
     to_time: pa.Array
-    to_offset: pa.Array
+    to_record_offset: pa.Array
     is_exact: pa.Array
     ended_by: pa.Array
     evidence_last_offset: pa.Array
-    is_open: bool = False
+    is_provisional: bool = False
 
 
 def closed_rows(states: KeyStates, ended: Numbers, ended_by: NDArray[np.int8]) -> pa.Table:
     """For values that were ended. `ended`: columns of `fields.E`. `ended_by`: indexes into ENDS."""
-    to_offset = pa.array(ended[E.to_offset])
+    to_record_offset = pa.array(ended[E.to_record_offset])
     is_exact = pa.array(ended[E.is_to_exact] == 1)
-    ends = Ends(times(ended[E.to_time]), to_offset, is_exact, coded(ended_by, END_NAMES), to_offset)
+    ends = Ends(times(ended[E.to_time]), to_record_offset, is_exact, coded(ended_by, END_NAMES), to_record_offset)
     confidence = np.where(ended[K.is_certain] == 1, np.where(CONCLUDED[ended_by], LIKELY, CERTAIN), POSSIBLE)
     return history_rows(states, ended[E.key], ended, ends, confidence)
 
@@ -67,12 +67,12 @@ def ends_at(columns: Numbers, hole: tuple[int, int | None] | None, why: OffsetEn
     if hole is None:
         none = pa.nulls(size, pa.int64())
         last_offset, ended_by = pa.array(columns[H.last_offset]), pa.nulls(size, pa.string())
-        return Ends(none.cast(TIMES), none, every(True, pa.bool_(), size), ended_by, last_offset, is_open=True)
+        return Ends(none.cast(TIMES), none, every(True, pa.bool_(), size), ended_by, last_offset, is_provisional=True)
     offset, time = hole
     # History time never goes back.
     at = np.maximum(columns[K.from_time], NONE if time is None else time)
-    to_offset, ended_by = every(offset, pa.int64(), size), every(str(why), pa.string(), size)
-    return Ends(times(at), to_offset, every(False, pa.bool_(), size), ended_by, to_offset)
+    to_record_offset, ended_by = every(offset, pa.int64(), size), every(str(why), pa.string(), size)
+    return Ends(times(at), to_record_offset, every(False, pa.bool_(), size), ended_by, to_record_offset)
 
 
 def history_rows(
@@ -90,9 +90,9 @@ def history_rows(
             "partition": pa.array(partition.astype(np.int32)),
             "from_time": times(columns[K.from_time]),
             "to_time": ends.to_time,
-            "from_offset": pa.array(columns[K.from_offset]),
-            "to_offset": ends.to_offset,
-            "is_open": every(ends.is_open, pa.bool_(), size),
+            "from_record_offset": pa.array(columns[K.from_record_offset]),
+            "to_record_offset": ends.to_record_offset,
+            "is_provisional": every(ends.is_provisional, pa.bool_(), size),
             "is_from_exact": pa.array(columns[K.is_from_exact] == 1),
             "is_to_exact": ends.is_exact,
             "ended_by": ends.ended_by,

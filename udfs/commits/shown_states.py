@@ -14,7 +14,7 @@ from udfs.commits.key_states import LIVE, PENDING, SCHEMA
 # Columns of the state, by the columns of the open row that show them.
 SHOWN_BY = {
     **{name: name for name in ("cluster", "group_id", "topic", "partition", "committed_offset", "leader_epoch",
-                               "topic_id", "is_from_exact", "from_offset", "from_time", "previous_offset",
+                               "topic_id", "is_from_exact", "from_record_offset", "from_time", "previous_offset",
                                "num_commits", "metadata")},
     "offsets_partition": "evidence_partition",
     **dict.fromkeys(("record_offset", "seen_offset", "last_offset"), "evidence_last_offset"),

@@ -27,7 +27,7 @@ def transaction_rows(states: KeyStates, transactions: Numbers, members: Numbers)
     outcome = np.where(values[T.is_commit], TransactionOutcome.COMMITTED, TransactionOutcome.ABORTED)
     groups = group_lists(number[members[:, 0]], members[:, 1], states.group_names, len(order))
     evidence = states.cluster, states.partition, values[T.end_offset]
-    return rows(values, groups, values[T.end_time], outcome, *evidence, is_open=False)
+    return rows(values, groups, values[T.end_time], outcome, *evidence, is_provisional=False)
 
 
 def unended_rows(pending: pa.Table, cluster: str, partition: int, hole_offset: int | None) -> pa.Table:
@@ -53,13 +53,13 @@ def unended_rows(pending: pa.Table, cluster: str, partition: int, hole_offset: i
         last[number] = offset[order]
     outcome = np.full(size, TransactionOutcome.OPEN)
     groups = group_lists(number, group[order], names, size)
-    is_open = hole_offset is None
-    return rows(values, groups, np.full(size, NONE), outcome, cluster, partition, last, is_open=is_open)
+    is_provisional = hole_offset is None
+    return rows(values, groups, np.full(size, NONE), outcome, cluster, partition, last, is_provisional=is_provisional)
 
 
 def rows(
     values: Numbers, groups: pa.ListArray, end_time: Numbers, outcome: NDArray[np.str_], cluster: str, partition: int,
-    evidence_last: Numbers, *, is_open: bool,
+    evidence_last: Numbers, *, is_provisional: bool,
 ) -> pa.Table:  # fmt: skip
     size, first_time = values.shape[1], values[T.first_time]
     is_timed = (end_time != NONE) & (first_time != NONE)
@@ -72,7 +72,7 @@ def rows(
         "first_offset": integers(values[T.first_offset]),
         "first_time": times(first_time),
         "end_time": times(end_time),
-        "is_open": every(is_open, pa.bool_(), size),
+        "is_provisional": every(is_provisional, pa.bool_(), size),
         "outcome": pa.array(outcome.tolist(), pa.string()),
         "groups": groups,
         "num_commits": integers(values[T.num_commits]),
@@ -102,7 +102,7 @@ def merged(tables: list[pa.Table]) -> pa.Table:
     rows = pa.concat_tables(tables)
     # An open transaction has no end yet. For the others the last record is their marker, or the last one before missing
     # records.
-    end = pc.if_else(rows["is_open"], -1, rows["evidence_last_offset"]).combine_chunks()
+    end = pc.if_else(rows["is_provisional"], -1, rows["evidence_last_offset"]).combine_chunks()
     keys = pa.table({"producer_id": rows["producer_id"], "end": end, "row": np.arange(rows.num_rows)})
     by_end = keys.group_by(["producer_id", "end"], use_threads=False).aggregate([("row", "list")])
     parts = (

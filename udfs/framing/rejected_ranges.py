@@ -27,8 +27,8 @@ class RejectedRange:
 
     source_file: str
     rejected: Rejected
-    from_offset: int | None = None
-    to_offset: int | None = None
+    from_record_offset: int | None = None
+    to_record_offset: int | None = None
     num_records: int = 1
     is_num_records_estimated: bool = True
 
@@ -90,7 +90,7 @@ def note_offsets(ranges: Sequence[RejectedRange], first: int | None, last: int |
     if first is None:
         first = lowest_offset(ranges, believed, last)
     for each in ranges:
-        each.from_offset, each.to_offset = first, last
+        each.from_record_offset, each.to_record_offset = first, last
         # Of no more use, and they may be many.
         each.rejected = replace(each.rejected, claims=())
 

@@ -25,9 +25,9 @@ class Live(NamedTuple):
     """From the first live or pending key of a group to the end of its last; None: still. `is_cut`: it ends where
     records are missing, and the record before ended nothing."""
 
-    from_offset: int
+    from_record_offset: int
     from_time: int | None
-    to_offset: int | None
+    to_record_offset: int | None
     to_time: int | None
     is_cut: bool = False
 
@@ -80,9 +80,9 @@ def add_simple_groups(
 def simple_stays(live: Sequence[Live], known: Sequence[KnownPeriod]) -> Iterator[Stay]:
     """Periods in which keys live and no record of a group exists: `live` without `known`, both in offset order."""
     for span in live:
-        since, start = -1, Moment(span.from_offset, span.from_time)
+        since, start = -1, Moment(span.from_record_offset, span.from_time)
         is_over = False
-        end = None if span.to_offset is None else Moment(span.to_offset, span.to_time)
+        end = None if span.to_record_offset is None else Moment(span.to_record_offset, span.to_time)
         for first, last in known:
             # The last record before a hole may be the one that begins a group.
             if end is not None and first.offset > end.offset:
@@ -104,9 +104,9 @@ def simple_stays(live: Sequence[Live], known: Sequence[KnownPeriod]) -> Iterator
 def merged_spans(rows: pa.Table) -> dict[str, list[Span]]:
     """By group; of those that overlap or follow each other, one. `rows`: `Finished.possible`."""
     result: dict[str, list[Span]] = {}
-    columns = (rows.column(name).to_pylist() for name in ("group_id", "from_offset", "to_offset"))
-    for group_id, first, to_offset in sorted(zip(*columns, strict=True), key=lambda each: each[:2]):
-        spans, last = result.setdefault(group_id, []), END_OF_LOG if to_offset is None else to_offset
+    columns = (rows.column(name).to_pylist() for name in ("group_id", "from_record_offset", "to_record_offset"))
+    for group_id, first, to_record_offset in sorted(zip(*columns, strict=True), key=lambda each: each[:2]):
+        spans, last = result.setdefault(group_id, []), END_OF_LOG if to_record_offset is None else to_record_offset
         if spans and first <= spans[-1].last:
             spans[-1] = Span(spans[-1].first, max(spans[-1].last, last))
         else:
@@ -141,13 +141,13 @@ def row(group_id: str, stay: Stay, replayed: Replayed) -> Row:
     group_type, state, num_members, confidence = (
         state_columns if is_whole(stay, replayed) else (None, None, None, Confidence.POSSIBLE)
     )
-    to_time, to_offset = (None, None) if end is None else (end.time, end.offset)
+    to_time, to_record_offset = (None, None) if end is None else (end.time, end.offset)
     is_to_exact = end is None or (
         stay.ended_by != StateEnd.COVERAGE_HOLE and gaps.is_complete(start.offset, end.offset)
     )
     of = StateStretch(
         from_time=start.time,
-        from_offset=start.offset,
+        from_record_offset=start.offset,
         is_from_exact=gaps.is_complete(-1, start.offset),
         last_offset=start.offset,
         group_type=group_type,
@@ -158,4 +158,4 @@ def row(group_id: str, stay: Stay, replayed: Replayed) -> Row:
         num_members=num_members,
         confidence=confidence,
     )
-    return state_row(group_id, of, to_time, to_offset, is_to_exact, stay.ended_by)
+    return state_row(group_id, of, to_time, to_record_offset, is_to_exact, stay.ended_by)

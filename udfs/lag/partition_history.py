@@ -17,21 +17,21 @@ from udfs.lag.watermarks import Watermarks
 # By table; times are TIMESTAMP columns, rows are in the order of the table.
 READ: dict[str, tuple[str, ...]] = {
     "offset_history": (
-        "group_id", "topic", "topic_id", "partition", "from_time", "to_time", "from_offset", "to_offset",
+        "group_id", "topic", "topic_id", "partition", "from_time", "to_time", "from_record_offset", "to_record_offset",
         "is_from_exact", "ended_by", "committed_offset", "previous_offset", "delta", "leader_epoch", "commit_time",
         "last_commit_time", "last_expire_time", "via", "confidence", "metadata", "evidence_last_offset",
     ),
     "group_state_intervals": (
-        "group_id", "group_type", "state", "from_time", "to_time", "from_offset", "to_offset", "ended_by",
+        "group_id", "group_type", "state", "from_time", "to_time", "from_record_offset", "to_record_offset", "ended_by",
         "protocol_type", "generation_or_epoch", "num_members", "confidence",
     ),
     "ownership_intervals": (
         "group_id", "group_type", "topic", "topic_id", "partition", "member_id", "phase", "role", "from_time",
-        "to_time", "from_offset", "to_offset",
+        "to_time", "from_record_offset", "to_record_offset",
     ),
     "membership_intervals": (
-        "group_id", "member_id", "client_id", "client_host", "from_time", "to_time", "from_offset", "to_offset",
-        "leave_kind",
+        "group_id", "member_id", "client_id", "client_host", "from_time", "to_time", "from_record_offset",
+        "to_record_offset", "leave_kind",
     ),
     "generation_members": (
         "group_id", "group_type", "assignment_offset", "member_id", "change", "subscribed_topics",
@@ -57,7 +57,9 @@ CODED = ("offset_history", "offset_commits")
 # Tables whose rows have a time: the columns of it, and of the record that it comes from.
 RECORD_AND_TIME = {
     "offset_commits": ("record_offset", "record_time"),
-    **dict.fromkeys(("offset_history", "group_state_intervals", "ownership_intervals"), ("from_offset", "from_time")),
+    **dict.fromkeys(
+        ("offset_history", "group_state_intervals", "ownership_intervals"), ("from_record_offset", "from_time")
+    ),
 }
 SUBJECT = ("group_id", "topic", "topic_id", "partition")
 

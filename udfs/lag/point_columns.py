@@ -25,11 +25,11 @@ GROUP_TYPES, METHODS, CERTAINTY = (
 
 @dataclass(frozen=True)
 class PointColumns:
-    """Times are microseconds; `subject` as in `Subjects`; `is_open`: may still change."""
+    """Times are microseconds; `subject` as in `Subjects`; `is_provisional`: may still change."""
 
     subject: Numbers
     time: Numbers
-    is_open: Flags
+    is_provisional: Flags
     lag: Numbers
     time_lag: Numbers
     method: Ranks
@@ -104,8 +104,8 @@ def point_columns(rows: pa.Table, subjects: Subjects, settled_to: int | None) ->
     return PointColumns(
         subject=subjects.of(rows),
         time=time,
-        is_open=np.ones(len(time), np.bool_) if settled_to is None else time >= settled_to,
-        lag=numbers(rows.column("lag_floor")),
+        is_provisional=np.ones(len(time), np.bool_) if settled_to is None else time >= settled_to,
+        lag=numbers(rows.column("lag")),
         time_lag=numbers(rows.column("time_lag_ms")),
         method=ranks(rows.column("time_lag_method"), METHODS),
         group_type=ranks(rows.column("group_type"), GROUP_TYPES),

@@ -117,7 +117,7 @@ class PointTables:
 
     @cached_property
     def from_offsets(self) -> list[Numbers]:
-        return [with_none_row(table, "from_offset") for table in self.sources]
+        return [with_none_row(table, "from_record_offset") for table in self.sources]
 
     @cached_property
     def stream_times(self) -> Numbers:

@@ -34,8 +34,8 @@ def asked_snapshots(history: PartitionHistory, settled_from: int | None, settled
 
 
 def points_at(tables: PointTables, asked: range) -> Iterator[pa.Table]:
-    """Rows of lag_points without `cluster` and `is_open`, by group, topic, partition and snapshot, in pieces. `asked`:
-    positions of the snapshots."""
+    """Rows of lag_points without `cluster` and `is_provisional`, by group, topic, partition and snapshot, in pieces.
+    `asked`: positions of the snapshots."""
     if not asked:
         return
     marks = tables.history.watermarks
@@ -116,12 +116,11 @@ class Points:
                 "log_start_offset": known_integers(start, is_captured & (start != NONE)),
                 "log_end_offset": known_integers(end, is_captured),
                 "lag_raw": known_integers(lag, is_known),
-                "lag_floor": known_integers(np.maximum(lag, 0), is_known),
+                "lag": known_integers(np.maximum(lag, 0), is_known),
                 "lag_available": known_integers(np.maximum(available, 0), has_start),
                 "lost_messages": known_integers(lost, has_start),
                 "no_commit": pa.array(reason == REASONS.index(LagUnknown.NO_COMMIT.value)),
                 "committed_beyond_end": pa.array(is_known & (lag < 0)),
-                "lag_data": pa.nulls(len(lag), pa.int64()),
                 "committed_negative": pa.array(is_negative),
                 "snapshot_age_ms": known_integers((self.at - tables.mark_times[mark]) // 1000, mark >= 0),
                 "leader_epoch": integers(tables.leader_epochs[commit], pa.int32()),

@@ -19,7 +19,7 @@ SCHEMA = pa.schema(
         pa.field("partition", pa.int32()),
         pa.field("from_time", pa.timestamp("us", "UTC")),
         pa.field("to_time", pa.timestamp("us", "UTC")),
-        pa.field("from_offset", pa.int64()),
+        pa.field("from_record_offset", pa.int64()),
     ]
 )
 
@@ -72,7 +72,7 @@ def subscriptions(members: pa.Table, rebalances: pa.Table) -> pa.Table:
     return pa.table(
         {
             "group_id": rows.column("group_id").take(row),
-            "from_offset": rows.column("assignment_offset").take(row),
+            "from_record_offset": rows.column("assignment_offset").take(row),
             "topic": rows.column("topic").take(row),
             "from_time": spans.column("from_time").take(span),
             "to_time": spans.column("to_time").take(span),

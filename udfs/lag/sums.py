@@ -20,7 +20,7 @@ MOST = int(np.iinfo(np.int64).max)
 
 
 class Sums(NamedTuple):
-    """Columns of both tables without `cluster` and `is_open`."""
+    """Columns of both tables without `cluster` and `is_provisional`."""
 
     offsets_partition: int
     days: pa.Table
@@ -42,7 +42,7 @@ class LagSums:
 
     def take(self, rows: pa.Table) -> Iterator[Sums]:
         points = point_columns(rows, self.subjects, self.settled_to)
-        if self.waiting and self.waiting[-1].is_open[0] != points.is_open[0]:
+        if self.waiting and self.waiting[-1].is_provisional[0] != points.is_provisional[0]:
             yield from self.add(self.all_waiting())
         self.waiting.append(points)
         is_one = self.waiting[0].subject[0] >> BITS == points.subject[-1] >> BITS
@@ -65,8 +65,10 @@ class LagSums:
     def add(self, points: PointColumns) -> Iterator[Sums]:
         if self.settled_to is None:
             return self.sum_points(points)
-        is_open = bool(points.is_open[0])
-        return self.sum_points(self.kept_apart(points, self.settled_to // DAY) if is_open else self.with_kept(points))
+        is_provisional = bool(points.is_provisional[0])
+        return self.sum_points(
+            self.kept_apart(points, self.settled_to // DAY) if is_provisional else self.with_kept(points)
+        )
 
     def sum_points(self, points: PointColumns) -> Iterator[Sums]:
         if len(points):
@@ -115,7 +117,7 @@ def sums_of(points: PointColumns, subjects: Subjects, offsets_partition: int) ->
                 **subjects.columns(days.subject),
                 **shared_columns(points, days, offsets_partition),
                 **minute_counts(points, minutes, days),
-                **percentiles("lag_floor", points.lag, days),
+                **percentiles("lag", points.lag, days),
                 **percentiles("time_lag_ms", points.time_lag, days),
                 "time_lag_method": only_method(points, days),
             }
@@ -213,9 +215,9 @@ def only_method(points: PointColumns, cells: Cells) -> pa.DictionaryArray:
 def lateness(points: PointColumns, cells: Cells) -> dict[str, pa.Array]:
     """Of settled points the largest time lag, of open points the smallest: the first shows what exceeds an objective,
     the second whether anything is certainly within it."""
-    is_open = points.is_open
-    settled = np.maximum.reduceat(np.where(is_open, NONE, points.time_lag), cells.starts)
-    known = np.where(is_open & (points.time_lag != NONE), points.time_lag, MOST)
+    is_provisional = points.is_provisional
+    settled = np.maximum.reduceat(np.where(is_provisional, NONE, points.time_lag), cells.starts)
+    known = np.where(is_provisional & (points.time_lag != NONE), points.time_lag, MOST)
     least = np.minimum.reduceat(known, cells.starts)
     return {
         "time_lag_ms_max": integers(settled),

@@ -132,7 +132,7 @@ def coverage_rows(cluster: str, partition: int, stretches: Sequence[KnownSpan]) 
             "has_transactions": each.has_transactions,
             "compacted_records_estimate": num_compacted(each),
             "damaged_records": each.damaged_records,
-            "is_open": place == len(stretches) - 1,
+            "is_provisional": place == len(stretches) - 1,
         }
         for place, each in enumerate(stretches)
     ]

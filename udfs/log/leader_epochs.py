@@ -97,7 +97,7 @@ def epoch_rows(cluster: str, partition: int, epochs: Iterable[tuple[int, Epoch]]
             "last_offset": each.last_offset,
             "from_time": each.from_time,
             "to_time": each.to_time,
-            "is_open": number == counting[-1][0],
+            "is_provisional": number == counting[-1][0],
         }
         for number, each in counting
     ]

@@ -69,7 +69,7 @@ def expiry_rows(history: PartitionHistory) -> pa.Table:
         "messages_at_risk": messages_at_risk(history, live),
         "blocked_by_transaction": pa.array(is_blocked),
         "evidence_partition": pa.array(np.full(live.num_rows, history.offsets_partition, np.int32)),
-        "evidence_first_offset": live["from_offset"],
+        "evidence_first_offset": live["from_record_offset"],
         "evidence_last_offset": pa.array(
             np.maximum(numbers(live["evidence_last_offset"]), spread([each.evidence for each in by_group], group))
         ),

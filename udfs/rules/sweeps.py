@@ -37,7 +37,9 @@ UNKNOWN = Sweep(None, ExpiryRule.UNKNOWN, confidence=Confidence.POSSIBLE)
 
 def sweeps(history: PartitionHistory, groups: pa.Array) -> dict[str, Sweep]:
     """For each of the groups, as of `as_of_time`."""
-    states = newest(rows_holding_at(history.table("group_state_intervals"), history.as_of_time), groups, "from_offset")
+    states = newest(
+        rows_holding_at(history.table("group_state_intervals"), history.as_of_time), groups, "from_record_offset"
+    )
     topics = subscribed_topics(history, groups)
     sources = source_topics(history, groups)
     emptied = emptied_times(history)
@@ -54,7 +56,7 @@ def sweep_of(
     emptied: Mapping[int, int | None],
 ) -> Sweep:
     """`topics` are those subscribed, `sources` those that a streams group reads; None: not known."""
-    group_type, offset = state["group_type"], state["from_offset"]
+    group_type, offset = state["group_type"], state["from_record_offset"]
     about: dict[str, Any] = {"evidence": offset, "confidence": CONFIDENCE_OF[state["confidence"]]}
     if group_type is None or state["state"] is None:
         return UNKNOWN
@@ -80,7 +82,7 @@ def classic_sweep(
     if not state["protocol_type"]:
         return Sweep(GroupType.CLASSIC, ExpiryRule.SIMPLE, **about)
     if state["state"] == GroupState.EMPTY:
-        since = emptied.get(state["from_offset"], micros(state["from_time"]))
+        since = emptied.get(state["from_record_offset"], micros(state["from_time"]))
         rule = ExpiryRule.GROUP_EMPTY_OLD if since is None else ExpiryRule.GROUP_EMPTY
         return Sweep(GroupType.CLASSIC, rule, since=since, **about)
     if state["state"] == GroupState.STABLE and state["protocol_type"] == CONSUMER_PROTOCOL:
@@ -124,7 +126,7 @@ def rows_holding_at(rows: pa.Table, time: int) -> pa.Table:
     """Intervals that hold at the time, in microseconds. One without a time is taken to have begun before it."""
     begins, ends = rows["from_time"].cast(pa.int64()), rows["to_time"].cast(pa.int64())
     has_begun = pc.fill_null(pc.less_equal(begins, time), True)
-    has_ended = pc.if_else(rows["to_offset"].is_null(), False, pc.fill_null(pc.less_equal(ends, time), True))
+    has_ended = pc.if_else(rows["to_record_offset"].is_null(), False, pc.fill_null(pc.less_equal(ends, time), True))
     return rows.filter(pc.and_(has_begun, pc.invert(has_ended)))
 
 

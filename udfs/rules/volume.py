@@ -19,7 +19,7 @@ SLOTS = HOUR // SLOT
 KEY = ("group_id", "topic", "partition")
 COUNTS = ("num_commits", "num_bytes", "num_unchanged", "num_at_5_s")
 WRITTEN = pa.schema(
-    [field for field in table_schema(TABLES["commit_volume"]) if field.name not in ("cluster", "is_open")]
+    [field for field in table_schema(TABLES["commit_volume"]) if field.name not in ("cluster", "is_provisional")]
 )
 
 

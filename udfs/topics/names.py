@@ -198,7 +198,7 @@ def topic_rows(cluster: str, sightings: Iterable[Sighting], snapshots: Snapshots
                 "topic_id": each.topic_id,
                 "from_time": each.from_time,
                 "to_time": each.to_time if is_gone else None,
-                "is_open": not is_gone,
+                "is_provisional": not is_gone,
                 "num_partitions": each.num_partitions,
                 "source": each.source,
                 "confidence": each.confidence,

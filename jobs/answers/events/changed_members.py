@@ -49,11 +49,11 @@ def left_only(change: str) -> Row:
 
 
 def newest_stays(history: History, group_id: str, members: set[str], through: int) -> dict[str, Row]:
-    columns = [*CLIENT, "from_offset", "to_offset"]
+    columns = [*CLIENT, "from_record_offset", "to_record_offset"]
     rows = history.rows("membership_intervals", equal("group_id", group_id), columns=columns)
     stays: dict[str, Row] = {}
-    for row in sorted(rows, key=lambda row: int(row["from_offset"])):
-        if row["member_id"] in members and row["from_offset"] <= through:
+    for row in sorted(rows, key=lambda row: int(row["from_record_offset"])):
+        if row["member_id"] in members and row["from_record_offset"] <= through:
             stays[row["member_id"]] = {name: row[name] for name in CLIENT}
     return stays
 

@@ -108,7 +108,7 @@ def stays_of(history: History, group: str, start: datetime, end: datetime) -> di
         columns=OF_STAYS,
     )
     stays: dict[Place, list[Row]] = {}
-    for row in sorted(rows, key=lambda row: int(row["from_offset"])):
+    for row in sorted(rows, key=lambda row: int(row["from_record_offset"])):
         stays.setdefault(place_of(row), []).append(row)
     return stays
 

@@ -56,7 +56,7 @@ class Readers:
         self.stays = by_group(history.rows("ownership_intervals", *place, columns=STAY))
         moves = by_group(history.rows("partition_moves", *place, columns=["group_id", *OF_MOVES]))
         self.spans = {each: spans_of(some, self.stays.get(each, [])) for each, some in moves.items()}
-        commits = history.rows("offset_history", *place, equal("is_open", True), columns=COMMIT)
+        commits = history.rows("offset_history", *place, equal("is_provisional", True), columns=COMMIT)
         self.newest_commits = {row["group_id"]: row["last_commit_time"] for row in commits}
 
     def view(self, owner: Row, at: datetime) -> View:
@@ -96,7 +96,7 @@ class Readers:
     def last_owner(self, group: str, at: datetime) -> Row | None:
         """The one before that time."""
         ended = (row for row in self.stays.get(group, ()) if row["to_time"] is not None and row["to_time"] <= at)
-        return max(ended, key=lambda row: (row["to_time"], row["from_offset"]), default=None)
+        return max(ended, key=lambda row: (row["to_time"], row["from_record_offset"]), default=None)
 
     def unowned_words(self, group: str, at: datetime) -> str:
         """For how long nobody read, of a group in which the partition had an owner, and has none at that time."""

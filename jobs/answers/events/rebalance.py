@@ -19,7 +19,7 @@ from udfs.sentences.counts import counted
 
 TRIGGERS = {trigger.value: trigger.meaning for trigger in RebalanceTrigger}
 KINDS = {kind: kind.meaning for kind in TimelineKind}
-OF_OWNERS = (*OF_STAYS, "to_offset", "is_open")
+OF_OWNERS = (*OF_STAYS, "to_record_offset", "is_provisional")
 # Limit of partitions listed one by one. The counts and the other formats include all.
 SHOWN_MOVES = 20
 COUNTS = {
@@ -68,7 +68,7 @@ def unread_since(moves: Sequence[AnyRow], owners: Sequence[AnyRow]) -> dict[int,
     unread. `moves`: of the group."""
     since: dict[int, datetime] = {}
     for owner in owners:
-        doubt, ended = owner["reader_doubt_from_time"], owner["to_offset"]
+        doubt, ended = owner["reader_doubt_from_time"], owner["to_record_offset"]
         if doubt is None or ended is None:
             continue
         later = (move for move in moves if place_of(move) == place_of(owner) and move["move_offset"] >= ended)

@@ -55,7 +55,7 @@ def silence(rows: Sequence[Row], where: str, as_of: datetime, more: Sequence[str
     times = [row["last_commit_time"] or row["since_time"] for row in rows]
     start = max((time for time in times if time is not None), default=None)
     newest = max(rows, key=lambda row: int(row["evidence_last_offset"]))
-    lags = [row["lag_floor"] for row in rows if row["lag_floor"] is not None and row["own_verdict"] == LagVerdict.STOP]
+    lags = [row["lag"] for row in rows if row["lag"] is not None and row["own_verdict"] == LagVerdict.STOP]
     waiting = [f"{counted(sum(lags), 'message')} {'waits' if sum(lags) == 1 else 'wait'}"] if lags else []
     since = "" if start is None else f" since {clock_text(start, as_of)}"
     return Event(

@@ -91,7 +91,7 @@ class Event:
 
 def timeline(history: History, group: str) -> list[Event]:
     """Fails with a message if the group does not exist."""
-    states = sorted(states_of(history, group), key=lambda row: int(row["from_offset"]))
+    states = sorted(states_of(history, group), key=lambda row: int(row["from_record_offset"]))
     stale = stale_leaders(history, group)
     rebalances = rows_told(history.rows("rebalances", equal("group_id", group)), stale)
     moves = history.rows("partition_moves", equal("group_id", group), columns=OF_MOVES)
@@ -105,7 +105,7 @@ def timeline(history: History, group: str) -> list[Event]:
 
 
 def waits_of(history: History, group: str) -> Waits:
-    states = sorted(states_of(history, group), key=lambda row: int(row["from_offset"]))
+    states = sorted(states_of(history, group), key=lambda row: int(row["from_record_offset"]))
     return Waits(not is_empty(states), stale_leaders(history, group).topics_now)
 
 
@@ -171,9 +171,9 @@ def static_restarts(history: History, group: str) -> Iterator[Event]:
         row["member_id"] for row in history.rows("generation_members", of_group, restarted, columns=columns)
     }
     stays = history.rows("membership_intervals", of_group)
-    begun = {(row["group_instance_id"], row["from_offset"]): row for row in stays}
+    begun = {(row["group_instance_id"], row["from_record_offset"]): row for row in stays}
     for row in stays:
-        after = begun.get((row["group_instance_id"], row["to_offset"]))
+        after = begun.get((row["group_instance_id"], row["to_record_offset"]))
         if row["leave_kind"] != LeaveKind.STATIC_REPLACED or after is None or after["member_id"] in restarted_ids:
             continue
         ids, away = (row["member_id"], after["member_id"]), row["away_since_time"]
@@ -182,7 +182,7 @@ def static_restarts(history: History, group: str) -> Iterator[Event]:
             kind=TimelineKind.STATIC_RESTART,
             start=away or row["to_time"],
             end=row["to_time"],
-            offset=row["to_offset"],
+            offset=row["to_record_offset"],
             detail=f"instance {row['group_instance_id']} restarted: {ids[0]} → {ids[1]}{was_away}",
             row=row,
             confidence=row["confidence"],
@@ -198,7 +198,7 @@ def endings(states: Sequence[Row]) -> Iterator[Event]:
         if row["ended_by"] not in (StateEnd.CONVERTED, StateEnd.DELETED):
             continue
         generation = row["generation_or_epoch"]
-        at, offset = row["to_time"], row["to_offset"]
+        at, offset = row["to_time"], row["to_record_offset"]
         if row["ended_by"] == StateEnd.CONVERTED and after is not None:
             detail = f"{row['group_type']} → {after['group_type']}"
             kind, generations = TimelineKind.CONVERSION, (generation, after["generation_or_epoch"])
@@ -274,7 +274,10 @@ def lost_text(history: History, there: Row, row: Row) -> str:
 
 
 def is_there(state: Row, offset: int) -> bool:
-    return bool(state["from_offset"] < offset and (state["to_offset"] is None or offset <= state["to_offset"]))
+    return bool(
+        state["from_record_offset"] < offset
+        and (state["to_record_offset"] is None or offset <= state["to_record_offset"])
+    )
 
 
 # -- the event at a time

@@ -18,7 +18,7 @@ OF_MOVES = (
     "move_time", "unread_low_ms", "unread_high_ms",
 )  # fmt: skip
 OF_STAYS = (
-    "topic", "topic_id", "partition", "role", "member_id", "phase", "from_time", "to_time", "from_offset",
+    "topic", "topic_id", "partition", "role", "member_id", "phase", "from_time", "to_time", "from_record_offset",
     "reader_doubt_from_time",
 )  # fmt: skip
 
@@ -56,7 +56,7 @@ def unread_span(move: AnyRow, stays: Iterable[AnyRow] = ()) -> UnreadSpan | None
 def doubt_before(stays: Iterable[AnyRow], at: datetime) -> datetime | None:
     """Since when the last owner before the time may have stopped. Its phases follow each other."""
     ended = [row for row in stays if row["to_time"] is not None and row["to_time"] <= at]
-    newest = sorted(ended, key=lambda row: (row["to_time"], int(row["from_offset"])), reverse=True)
+    newest = sorted(ended, key=lambda row: (row["to_time"], int(row["from_record_offset"])), reverse=True)
     doubt: datetime | None = None
     for place, row in enumerate(newest):
         if place and not (

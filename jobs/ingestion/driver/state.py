@@ -45,8 +45,8 @@ RANGE_COLUMNS = [
     "source_file",
     "byte_position",
     "size_bytes",
-    "from_offset",
-    "to_offset",
+    "from_record_offset",
+    "to_record_offset",
 ]
 
 # Kinds: segments of a log, files of an archive, and what was fetched from a live log.
@@ -78,8 +78,8 @@ def state_of(warehouse: Warehouse, cluster: str, files: pa.Table | None) -> Stat
         if row["byte_position"] is not None and row["offsets_partition"] is not None:
             partition = row.pop("offsets_partition")
             state.rejected.setdefault(partition, []).append(KnownRange(**row))
-            if (first := row["from_offset"]) is not None:
-                last = first if row["to_offset"] is None else row["to_offset"]
+            if (first := row["from_record_offset"]) is not None:
+                last = first if row["to_record_offset"] is None else row["to_record_offset"]
                 state.ranges.setdefault(partition, []).append((first, last))
     state.ranges = {partition: join_ranges(ranges) for partition, ranges in state.ranges.items()}
     return state

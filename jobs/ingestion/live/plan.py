@@ -94,9 +94,12 @@ class Planner:
     def known_ranges(self, partition: int) -> list[Range]:
         """Offsets that need not be read: requested before, or in files, without damaged ones."""
         damaged = [
-            (each.from_offset, each.from_offset if each.to_offset is None else each.to_offset)
+            (
+                each.from_record_offset,
+                each.from_record_offset if each.to_record_offset is None else each.to_record_offset,
+            )
             for each in self.state.rejected.get(partition, ())
-            if each.from_offset is not None
+            if each.from_record_offset is not None
         ]
         files = without(self.state.of_files.get(partition, ()), damaged)
         requested = self.state.requested.get(partition, ())

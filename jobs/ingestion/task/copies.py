@@ -65,7 +65,7 @@ class Copy:
         """Reads damage at the end again once something follows it: then its offsets are known."""
         for facts in self.facts[-1:]:
             for each in self.ranges:
-                if each.source_file == facts.source_file and each.to_offset is None:
+                if each.source_file == facts.source_file and each.to_record_offset is None:
                     facts.read_to = min(facts.read_to, each.rejected.byte_position)
 
     def note_covered(self, part: CopySpan, facts: SpanFacts) -> None:

@@ -26,15 +26,15 @@ def sort_out(
         place = (each.source_file, each.byte_position)
         start, end = read.get(each.source_file, (0, 0))
         is_gone = start <= each.byte_position < end and place not in again
-        is_bounded_now = each.to_offset is None and place in again and again[place].to_offset is not None
-        if is_gone or is_bounded_now or is_made_good(each.from_offset, each.to_offset, seen):
+        is_bounded_now = each.to_record_offset is None and place in again and again[place].to_record_offset is not None
+        if is_gone or is_bounded_now or is_made_good(each.from_record_offset, each.to_record_offset, seen):
             gone.append(place)
         else:
             kept.add(place)
     unknown = [
         each
         for place, each in again.items()
-        if place not in kept and not is_made_good(each.from_offset, each.to_offset, seen)
+        if place not in kept and not is_made_good(each.from_record_offset, each.to_record_offset, seen)
     ]
     return unknown, gone
 
@@ -48,7 +48,7 @@ def made_good_together(
         (each.source_file, each.byte_position)
         for partition, stretches in seen.items()
         for each in earlier.get(partition, ())
-        if is_made_good(each.from_offset, each.to_offset, stretches)
+        if is_made_good(each.from_record_offset, each.to_record_offset, stretches)
     }
 
 
@@ -62,7 +62,9 @@ def is_made_good(first: int | None, last: int | None, seen: Iterable[Stretch]) -
 
 
 def without_damaged(ranges: Sequence[Range], damaged: Sequence[KnownRange | RejectedRange]) -> list[Range]:
-    return list(without(ranges, sorted(bounds_of(each.from_offset, each.to_offset, ranges) for each in damaged)))
+    return list(
+        without(ranges, sorted(bounds_of(each.from_record_offset, each.to_record_offset, ranges) for each in damaged))
+    )
 
 
 def bounds_of(first: int | None, last: int | None, ranges: Sequence[Range]) -> Range:

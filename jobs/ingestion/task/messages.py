@@ -22,8 +22,8 @@ class KnownRange:
     source_file: str
     byte_position: int
     size_bytes: int
-    from_offset: int | None
-    to_offset: int | None
+    from_record_offset: int | None
+    to_record_offset: int | None
 
 
 @dataclass(frozen=True)

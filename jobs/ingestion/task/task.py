@@ -272,7 +272,9 @@ def distinct(column: pa.ChunkedArray) -> Iterator[str]:
 
 def reach_of(ranges: Iterable[RejectedRange]) -> int:
     """The highest offset that one of the ranges may contain."""
-    bounds = (offset for each in ranges for offset in (each.from_offset, each.to_offset) if offset is not None)
+    bounds = (
+        offset for each in ranges for offset in (each.from_record_offset, each.to_record_offset) if offset is not None
+    )
     return max(bounds, default=-1)
 
 

@@ -66,7 +66,7 @@ def rows_at(function: Function, prefix: str, time: str) -> str:
 def holding(time: str) -> list[str]:
     return [
         f"(held.from_time IS NULL OR held.from_time <= {time})",
-        f"(held.to_time > {time} OR held.to_time IS NULL AND held.is_open)",
+        f"(held.to_time > {time} OR held.to_time IS NULL AND held.is_provisional)",
     ]
 
 

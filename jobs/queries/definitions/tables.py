@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from jobs.queries.definitions.column_types import duckdb_type, trino_type
 from jobs.queries.definitions.dialects import Dialect, comments, text_literal
 from jobs.queries.files.table_files import Files, files_at
-from jobs.warehouses.delta_tables import IS_OPEN
+from jobs.warehouses.delta_tables import IS_PROVISIONAL
 from jobs.warehouses.older_tables import MADE_ONCE
 from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import USER_TABLES, Column, ColumnType, Table, sql_type
@@ -95,8 +95,8 @@ def rows_of_files(table: Table, files: Files) -> str:
 
 def column_of_files(column: Column, files: Files) -> str:
     # If Delta's log has it, no file is read.
-    if column.name == IS_OPEN and files.is_open is not None:
-        return f'{str(files.is_open).upper()} AS "{column.name}"'
+    if column.name == IS_PROVISIONAL and files.is_provisional is not None:
+        return f'{str(files.is_provisional).upper()} AS "{column.name}"'
     if column.name in files.lacking:
         return f'CAST(NULL AS {duckdb_type(column.type)}) AS "{column.name}"'
     return f'CAST(file."{column.name}" AS {duckdb_type(column.type)}) AS "{column.name}"'

@@ -20,7 +20,7 @@ from deltalake import DeltaTable
 from jobs.output.failure import Failure
 from jobs.queries.files.table_files import partition_of, unread
 from jobs.storage.places.place import Place
-from jobs.warehouses.delta_tables import IS_OPEN, UNREADABLE, file_path, files_of
+from jobs.warehouses.delta_tables import IS_PROVISIONAL, UNREADABLE, file_path, files_of
 from schemas.tables import Table
 from udfs.arrays.arrow_schema import table_schema
 
@@ -131,9 +131,9 @@ def read_ahead(reads: Iterator[Callable[[], pa.Table]]) -> Iterator[pa.Table]:
 def contents_of(action: Mapping[str, Any], schema: pa.Schema) -> ds.Expression:
     """What Delta's log says of all rows of a file, which is not opened for conditions that contradict it."""
     known = list(bounds_of(action, schema))
-    is_open = partition_of(action)
-    if is_open is not None:
-        known.append(ds.field(IS_OPEN) == is_open)
+    is_provisional = partition_of(action)
+    if is_provisional is not None:
+        known.append(ds.field(IS_PROVISIONAL) == is_provisional)
     return reduce(lambda left, right: left & right, known, ds.scalar(True))
 
 

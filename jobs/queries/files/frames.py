@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from jobs.output.failure import Failure
 from jobs.spark.types import table_type
 from jobs.storage.places.place import Place
-from jobs.warehouses.delta_tables import IS_OPEN, file_path, files_of, open_table
+from jobs.warehouses.delta_tables import IS_PROVISIONAL, file_path, files_of, open_table
 from schemas.tables import Table
 from schemas.words.exit_codes import ExitCode
 
@@ -26,7 +26,7 @@ def table_at(spark: SparkSession, folder: Place, table: Table, version: int) -> 
         paths = [] if delta is None else files_of(delta).column("path").to_pylist()
         files = [(folder / file_path(path)).uri for path in paths]
         # Spark takes paths for patterns. Other writers than ours leave a column out of the file if its path has it.
-        is_plain = not PATTERN.search(folder.address) and not any(f"/{IS_OPEN}=" in file for file in files)
+        is_plain = not PATTERN.search(folder.address) and not any(f"/{IS_PROVISIONAL}=" in file for file in files)
         if delta is None or len(files) > FEW_FILES or not is_plain:
             return by_delta(spark, folder.uri, version)
         return spark.read.schema(table_type(table)).parquet(*files) if files else no_rows(spark, table)

@@ -9,7 +9,7 @@ from deltalake import DeltaTable
 from jobs.output.failure import Failure
 from jobs.storage.places.local_place import LocalPlace
 from jobs.storage.refusals import refusal_of_warehouse
-from jobs.warehouses.delta_tables import IS_OPEN, UNREADABLE, file_path, files_of, one_line
+from jobs.warehouses.delta_tables import IS_PROVISIONAL, UNREADABLE, file_path, files_of, one_line
 from jobs.warehouses.files.damaged_tables import Damaged, first_damaged
 from jobs.warehouses.older_tables import lacking
 from jobs.warehouses.warehouse import Warehouse
@@ -18,11 +18,11 @@ from schemas.words.exit_codes import ExitCode
 
 
 class Files(NamedTuple):
-    """`is_open` is that of all their rows, in a table that is partitioned by it: other writers than ours leave the
-    column out of the files. `lacking`: columns that an older release did not write."""
+    """`is_provisional` is that of all their rows, in a table that is partitioned by it: other writers than ours leave
+    the column out of the files. `lacking`: columns that an older release did not write."""
 
     uris: tuple[str, ...]
-    is_open: bool | None = None
+    is_provisional: bool | None = None
     lacking: tuple[str, ...] = ()
 
 
@@ -34,7 +34,7 @@ def files_at(warehouse: Warehouse, name: str, version: int) -> list[Files]:
     for action in files_of(delta).to_pylist():
         uris_of.setdefault(partition_of(action), []).append((folder / file_path(action["path"])).address)
     columns = tuple(lacking(delta, TABLES[name]))
-    return [Files(tuple(uris), is_open, columns) for is_open, uris in uris_of.items()]
+    return [Files(tuple(uris), is_provisional, columns) for is_provisional, uris in uris_of.items()]
 
 
 def opened_at(warehouse: Warehouse, name: str, version: int) -> DeltaTable:
@@ -55,7 +55,7 @@ def damaged_file(uris: Iterable[str]) -> Damaged | None:
 
 
 def partition_of(action: Mapping[str, Mapping[str, bool | None] | None]) -> bool | None:
-    return (action.get("partition") or {}).get(IS_OPEN)
+    return (action.get("partition") or {}).get(IS_PROVISIONAL)
 
 
 def unread(place: str, version: int, error: BaseException) -> Failure:

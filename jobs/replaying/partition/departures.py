@@ -16,7 +16,7 @@ from udfs.groups.history.unclear_details import HowLeft
 from udfs.log.gaps import Gaps
 
 MEMBERSHIP = "membership_intervals"
-KEY = ("group_id", "member_id", "to_offset")
+KEY = ("group_id", "member_id", "to_record_offset")
 
 
 @dataclass(frozen=True)
@@ -108,6 +108,6 @@ class Departures:
         # An earlier commit belongs to the previous owner.
         is_its_own = (begun != NONE) & (last_commits >= begun)
         np.maximum.at(last, self.of_stay[is_its_own], last_commits[is_its_own])
-        is_whole = gaps.are_complete(newest_offsets, numbers(stays.column("to_offset")))
+        is_whole = gaps.are_complete(newest_offsets, numbers(stays.column("to_record_offset")))
         last[self.of_stay[~is_whole]] = NONE
         return last

@@ -148,8 +148,8 @@ def empty_stretches(states: Sequence[pa.Table]) -> pa.Table:
     return pa.table(
         {
             "group_id": empty.column("group_id"),
-            "from_offset": empty.column("from_offset"),
-            "to_offset": empty.column("to_offset"),
+            "from_record_offset": empty.column("from_record_offset"),
+            "to_record_offset": empty.column("to_record_offset"),
             "since_time": empty.column("from_time"),
         }
     )

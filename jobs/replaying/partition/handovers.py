@@ -83,7 +83,7 @@ class Handovers:
         partition that was stopped at the end of those runs may have no row yet."""
         if self.through < 0:
             return True
-        sides = ((self.owners, "from_offset", self.held_owners, OWNERSHIP_KEY),
+        sides = ((self.owners, "from_record_offset", self.held_owners, OWNERSHIP_KEY),
                  (self.moves, "move_offset", self.waiting, MOVES_KEY))  # fmt: skip
         for rows, offset, held, key in sides:
             is_earlier = pc.and_(pc.less_equal(rows.column(offset), self.through), rows.column("topic").is_valid())
@@ -96,8 +96,8 @@ class Handovers:
         moves = self.moves.select(ASKED_OF_MOVES)
         compared = moves.take(pa.array(self.compared))
         return Asked(
-            owner_starts=Subject(self.owners, self.owners.column("from_offset"), True, False),
-            owner_ends=Subject(self.owners, self.owners.column("to_offset").fill_null(-1), True, True),
+            owner_starts=Subject(self.owners, self.owners.column("from_record_offset"), True, False),
+            owner_ends=Subject(self.owners, self.owners.column("to_record_offset").fill_null(-1), True, True),
             compared_moves=Subject(compared, compared.column("move_offset"), True, False),
             moves=Subject(moves, moves.column("move_offset"), False, True),
         )
@@ -128,7 +128,7 @@ class Handovers:
         is_named = np.asarray(self.owners.column("topic").is_valid().to_numpy())
         at_start, at_end = answers.owner_starts.committed, answers.owner_ends.committed
         starts = nullable(at_start, is_named & (at_start != NONE))
-        is_ended = np.asarray(self.owners.column("to_offset").is_valid().to_numpy())
+        is_ended = np.asarray(self.owners.column("to_record_offset").is_valid().to_numpy())
         ends = nullable(at_end, is_named & is_ended & (at_end != NONE))
         owners = with_column(self.owners, "start_offset", self.with_held_starts(starts))
         owners = with_column(owners, "end_offset", ends)
@@ -159,7 +159,7 @@ class Handovers:
             return starts
         places = places_of(keys(self.owners, OWNERSHIP_KEY), keys(self.held_owners, OWNERSHIP_KEY))
         held = self.held_owners.column("start_offset").combine_chunks().take(places)
-        is_held = pc.less_equal(self.owners.column("from_offset"), self.through).combine_chunks()
+        is_held = pc.less_equal(self.owners.column("from_record_offset"), self.through).combine_chunks()
         return pc.if_else(is_held, held, starts)
 
     def answered_moves(self, answers: Asked[Answers], kinds: LeaveKinds) -> "AnsweredMoves":
@@ -191,7 +191,7 @@ class Handovers:
         is_counted = pc.if_else(pa.array(is_held), held.column("is_counted"), self.ends.column("is_counted"))
         has_open_end = waits & (unread.before != NONE) & self.are_recent(unread.delivered, held)
         state = MoveState(
-            is_settled=~np.asarray(moves.column("is_open").to_numpy()),
+            is_settled=~np.asarray(moves.column("is_provisional").to_numpy()),
             waits=waits & ((last != NONE) | has_open_end),
             has_open_end=has_open_end,
             last=last,
@@ -265,18 +265,18 @@ class AnsweredMoves:
         rows = with_costs(rebalances, self.moves, self.state.is_counted)
         changeable = pa.array(np.unique(self.assignments()[self.state.is_counted & self.state.has_open_end]))
         may_change = pc.is_in(rows.column("assignment_offset"), changeable)
-        is_unfinished = pc.and_(rows.column("is_open"), pc.equal(rows.column("outcome"), RebalanceOutcome.OPEN))
-        return with_column(rows, "is_open", pc.or_(is_unfinished, may_change).combine_chunks())
+        is_unfinished = pc.and_(rows.column("is_provisional"), pc.equal(rows.column("outcome"), RebalanceOutcome.OPEN))
+        return with_column(rows, "is_provisional", pc.or_(is_unfinished, may_change).combine_chunks())
 
     def assignments(self) -> Numbers:
         return numbers(self.moves.column("assignment_offset"))
 
     def rows(self, rebalances: pa.Table) -> tuple[pa.Table, pa.Table]:
         """Of partition_moves and replayed_moves. All moves of a rebalance wait as long as its row may change."""
-        state, may_change = self.state, rebalances.filter(rebalances.column("is_open"))
+        state, may_change = self.state, rebalances.filter(rebalances.column("is_provisional"))
         is_needed = state.is_counted & np.isin(self.assignments(), numbers(may_change.column("assignment_offset")))
-        is_open = pa.array(~state.is_settled | state.waits | is_needed)
-        moves = with_column(self.moves, "is_open", is_open)
+        is_provisional = pa.array(~state.is_settled | state.waits | is_needed)
+        moves = with_column(self.moves, "is_provisional", is_provisional)
         unread, kind = state.unread, pa.timestamp("us", "UTC")
         columns = {
             **{name: moves.column(name) for name in moves.column_names},
@@ -290,7 +290,9 @@ class AnsweredMoves:
             "counted_until_time": integers(unread.delivered, kind),
         }
         schema = table_schema(TABLES[WAITING])
-        return moves, with_types(pa.table({name: columns[name] for name in schema.names}).filter(is_open), schema)
+        return moves, with_types(
+            pa.table({name: columns[name] for name in schema.names}).filter(is_provisional), schema
+        )
 
 
 def moves_to_ask(
@@ -303,7 +305,7 @@ def moves_to_ask(
     kept = waiting.filter(pc.or_(waiting.column("is_settled"), pc.invert(touched)))
     names = made.column_names
     rows = kept.select(names)
-    rows = with_column(rows, "is_open", pc.invert(kept.column("is_settled")).combine_chunks())
+    rows = with_column(rows, "is_provisional", pc.invert(kept.column("is_settled")).combine_chunks())
     is_new = places_of(keys(rows, MOVES_KEY), keys(made, MOVES_KEY)).is_null()
     rows = rows.filter(is_new)
     # For these, the reading end is already known.

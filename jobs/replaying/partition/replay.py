@@ -215,7 +215,7 @@ class PartitionReplay:
         live: dict[str, list[Live]] = {}
         liveness = finished.liveness
         times = [liveness.column(name).cast(pa.int64()).to_pylist() for name in ("from_time", "to_time")]
-        names = ("group_id", "from_offset", "to_offset", "is_cut")
+        names = ("group_id", "from_record_offset", "to_record_offset", "is_cut")
         groups_of, firsts, lasts, cuts = (liveness.column(name).to_pylist() for name in names)
         for group_id, *span in zip(groups_of, firsts, times[0], lasts, times[1], cuts, strict=True):
             live.setdefault(group_id, []).append(Live(*span))

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.storage.places.place import Place
-from jobs.warehouses.delta_tables import IS_OPEN, DataFile, partitioning
+from jobs.warehouses.delta_tables import IS_PROVISIONAL, DataFile, partitioning
 from jobs.warehouses.table_files import MOST_ROWS, TableFile, Waiting, closing
 from schemas.tables import TABLES, Table
 from udfs.arrays.nullable import numbers
@@ -27,8 +27,8 @@ class HistoryFiles:
     def write(self, name: str, rows: pa.Table, partition: int, *, is_ordered: bool = False) -> None:
         """Writes rows of one cluster and offsets partition."""
         table = TABLES[name]
-        for is_open, part in by_openness(table, rows) if is_ordered else by_openness_in_order(table, rows):
-            key = (name, is_open)
+        for is_provisional, part in by_openness(table, rows) if is_ordered else by_openness_in_order(table, rows):
+            key = (name, is_provisional)
             if key not in self.files:
                 self.files[key] = TableFile(self.root / table.folder, table, self.run_id)
             for start in range(0, part.num_rows, MOST_ROWS):
@@ -38,8 +38,8 @@ class HistoryFiles:
         """The entries of the files, and a function that waits until they are closed."""
         ended, wait = closing(self.root, list(self.files.values()))
         return [
-            (name, replace(file, is_open=is_open))
-            for (name, is_open), file in zip(self.files, ended, strict=True)
+            (name, replace(file, is_provisional=is_provisional))
+            for (name, is_provisional), file in zip(self.files, ended, strict=True)
             if file is not None
         ], wait
 
@@ -54,7 +54,7 @@ def by_openness(table: Table, rows: pa.Table) -> Iterator[tuple[bool | None, pa.
     if not partitioning(table):
         yield None, rows
         return
-    mask = rows.column(IS_OPEN)
+    mask = rows.column(IS_PROVISIONAL)
     num_open = pc.sum(mask).as_py()
     if num_open in (0, rows.num_rows):
         yield bool(num_open), rows
@@ -70,12 +70,12 @@ def by_openness_in_order(table: Table, rows: pa.Table) -> Iterator[tuple[bool | 
     if not partitioning(table):
         yield None, in_order(rows, table)
         return
-    are_open = rows.column(IS_OPEN)
+    are_open = rows.column(IS_PROVISIONAL)
     ordered = in_order(rows, table, [numbers(are_open.cast(pa.int64()))])
     num_closed = rows.num_rows - pc.sum(are_open).as_py()
-    for is_open, part in ((False, ordered.slice(0, num_closed)), (True, ordered.slice(num_closed))):
+    for is_provisional, part in ((False, ordered.slice(0, num_closed)), (True, ordered.slice(num_closed))):
         if part.num_rows:
-            yield is_open, part
+            yield is_provisional, part
 
 
 def in_order(rows: pa.Table, table: Table, by: Sequence[np.ndarray] = ()) -> pa.Table:

@@ -15,7 +15,7 @@ from jobs.replaying.tables.earlier_rows import partition_column
 from jobs.replaying.tables.lost_rows import clusters_with, usable
 from jobs.replaying.tables.written_tables import WrittenTables
 from jobs.replaying.task.replay_messages import Progress, progress_of
-from jobs.warehouses.delta_tables import IS_OPEN, clusters_of, file_path, files_of, partitioning
+from jobs.warehouses.delta_tables import IS_PROVISIONAL, clusters_of, file_path, files_of, partitioning
 from jobs.warehouses.manifest import versions_of
 from jobs.warehouses.warehouse import Warehouse
 from schemas.tables import TABLES
@@ -103,7 +103,7 @@ class KnownHistory:
                 yield self.known_file(name, row)
 
     def may_change(self, name: str, file: Mapping[str, Any]) -> bool:
-        return bool(file["partition"][IS_OPEN]) if partitioning(TABLES[name]) else name in self.written.renewed
+        return bool(file["partition"][IS_PROVISIONAL]) if partitioning(TABLES[name]) else name in self.written.renewed
 
 
 def partitions_in(path: Any, column: str) -> tuple[int, int]:

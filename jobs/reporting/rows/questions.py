@@ -36,7 +36,7 @@ AS_OF = f"""(
     SELECT coalesce(max(as_of_time), TIMESTAMP '9999-12-31 00:00:00+00:00')
     FROM runs WHERE cluster = {{cluster}} AND job = 'gate' AND run_id = {SHOWN}
   )"""
-TOTALS = {"total_lag": part("capped_total", "lag_floor"), "total_consumed": part("capped_total", "messages_consumed")}
+TOTALS = {"total_lag": part("capped_total", "lag"), "total_consumed": part("capped_total", "messages_consumed")}
 PLACE = re.compile(r"\{(\w+)\}")
 ENDING = ".sql"
 

@@ -167,7 +167,13 @@ def fast_facts(facts: Facts) -> OffsetFacts:
         gaps_of(facts.missing),
         facts.retention_ms,
         table(sorted(facts.group_tombstones), group_id=pa.string(), record_time=time),
-        table(facts.empty_groups, group_id=pa.string(), from_offset=pa.int64(), to_offset=pa.int64(), since_time=time),
+        table(
+            facts.empty_groups,
+            group_id=pa.string(),
+            from_record_offset=pa.int64(),
+            to_record_offset=pa.int64(),
+            since_time=time,
+        ),
         table(facts.topic_deletions, topic=pa.string(), from_time=time, to_time=time),
     )
 

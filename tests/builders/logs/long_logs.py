@@ -85,7 +85,7 @@ OVER: dict[str, Callable[[Row, datetime], bool]] = {
     "consumption_rates": ended("bucket_time", DAY_LONG),
     "group_verdicts": ended("as_of_time"),
     "offset_resets": ended("at_time"),
-    "commit_findings": ended("day_time", DAY_LONG),
+    "odd_commits": ended("day_time", DAY_LONG),
     "commit_volume": ended("hour_time", timedelta(hours=1)),
 }
 OF_ASSIGNMENTS = ("rebalances", "generation_members", "partition_moves", "assignment_audit")
@@ -101,12 +101,16 @@ class Model:
         self.states = whole[STATES]
 
     def leaves_out(self, table: str, row: Row) -> bool:
-        if row.get("is_open"):
+        if row.get("is_provisional"):
             return False
         if table in OF_ASSIGNMENTS:
             return self.is_replaced(row)
         if table == STATES:
-            later = [each for each in self.states if same_group(each, row) and each["from_offset"] > row["from_offset"]]
+            later = [
+                each
+                for each in self.states
+                if same_group(each, row) and each["from_record_offset"] > row["from_record_offset"]
+            ]
             return ended("to_time")(row, self.since) and bool(later)
         return table in OVER and OVER[table](row, self.since)
 

@@ -24,9 +24,9 @@ def interval(begin: float, end: float | None, first: int, ended_by: str | None =
         "group_type": "classic",
         "from_time": at(begin),
         "to_time": None if end is None else at(end),
-        "from_offset": first,
-        "to_offset": None if end is None else first + 1,
-        "is_open": end is None,
+        "from_record_offset": first,
+        "to_record_offset": None if end is None else first + 1,
+        "is_provisional": end is None,
         "is_from_exact": True,
         "is_to_exact": True,
         "ended_by": ended_by or (None if end is None else "next_state"),
@@ -42,7 +42,7 @@ def coverage(first_offset: int, last_offset: int, begin: float, end: float) -> R
         "complete_from_offset": first_offset,
         "from_time": at(begin),
         "to_time": at(end),
-        "is_open": True,
+        "is_provisional": True,
     }
 
 
@@ -55,7 +55,7 @@ def rebalance(group: str, offset: int, begin: float, end: float | None, **more: 
         "start_time": at(begin),
         "is_start_exact": False,
         "end_time": None if end is None else at(end),
-        "is_open": end is None,
+        "is_provisional": end is None,
         "duration_ms": None if end is None else round((end - begin) * 1000),
         "outcome": "open" if end is None else "completed",
         "trigger": "member_joined",

@@ -16,7 +16,7 @@ from udfs.lag.watermarks import COLUMNS, Watermarks
 Row = dict[str, Any]
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
-MADE_UP: Row = {"": None, "group_type": "classic", "confidence": "certain", "via": "plain", "is_open": False}
+MADE_UP: Row = {"": None, "group_type": "classic", "confidence": "certain", "via": "plain", "is_provisional": False}
 
 
 def table(name: str, columns: Sequence[str], rows: Sequence[Row]) -> pa.Table:
@@ -48,7 +48,7 @@ def history(
 
 def commit(group: str, place: Place, value: int, begun: int, ended: int | None = None, **more: Any) -> Row:
     return {"group_id": group, "topic": place[0], "partition": place[1], "committed_offset": value, "topic_id": None,
-            "from_time": begun, "to_time": ended, "from_offset": begun // SECOND, "ended_by": None,
+            "from_time": begun, "to_time": ended, "from_record_offset": begun // SECOND, "ended_by": None,
             "leader_epoch": 3, **more}  # fmt: skip
 
 
@@ -118,7 +118,7 @@ def random_owners(rng: np.random.Generator, group: str, place: Place) -> list[Ro
          "topic": place[0], "topic_id": some(rng, str(rng.integers(1, 3))), "partition": place[1],
          "member_id": f"m{rng.integers(0, 9)}",
          "role": some(rng, str(rng.choice(["active", "standby"]))),
-         "from_time": begun, "to_time": ended, "from_offset": begun // SECOND}
+         "from_time": begun, "to_time": ended, "from_record_offset": begun // SECOND}
         for begun, ended in spans(rng)
     ]  # fmt: skip
 

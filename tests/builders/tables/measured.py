@@ -10,7 +10,7 @@ from udfs.lag.partition_history import RECORD_AND_TIME, PartitionHistory, Reach
 from udfs.lag.point_tables import PointTables
 from udfs.lag.points import asked_snapshots, points_at
 from udfs.lag.rates.rates import Rates
-from udfs.rules.findings.commit_findings import CommitFindings, day_of
+from udfs.rules.findings.odd_commits import OddCommits, day_of
 from udfs.rules.measure import Measure
 from udfs.rules.offset_resets.choose_resets import Judge
 from udfs.rules.offset_resets.find_resets import Resets
@@ -66,9 +66,9 @@ def reset_rows(of: Histories, settled_from: int | None) -> pa.Table:
     return measured(Resets(settled_from, judge), of, judge)
 
 
-def commit_finding_rows(of: Histories, settled_from: int | None) -> pa.Table:
+def odd_commit_rows(of: Histories, settled_from: int | None) -> pa.Table:
     judge = Judge(day_of(settled_from))
-    return measured(CommitFindings(settled_from, judge), of, judge)
+    return measured(OddCommits(settled_from, judge), of, judge)
 
 
 def verdict_rows(of: Histories, burrow: BurrowRules, own: OwnRules, objectives: Sequence[Objective] = ()) -> pa.Table:

@@ -82,13 +82,18 @@ class Situation:
         return self.state(second, "Stable", len(set(owners.values())))
 
     def begin(self, second: float) -> Row:
-        return {"from_time": at(second), "from_offset": self.offset, "to_time": None, "to_offset": None,
-                "is_open": True, "ended_by": None}  # fmt: skip
+        return {"from_time": at(second), "from_record_offset": self.offset, "to_time": None, "to_record_offset": None,
+                "is_provisional": True, "ended_by": None}  # fmt: skip
 
     def close(self, rows: list[Row], second: float, ended_by: str) -> None:
         for row in rows:
-            if row["is_open"]:
-                row |= {"to_time": at(second), "to_offset": self.offset, "is_open": False, "ended_by": ended_by}
+            if row["is_provisional"]:
+                row |= {
+                    "to_time": at(second),
+                    "to_record_offset": self.offset,
+                    "is_provisional": False,
+                    "ended_by": ended_by,
+                }
 
     def commit(self, second: float, offsets: dict[int, int], **fields: Any) -> "Situation":
         """One write of several partitions, as a consumer makes it."""
@@ -147,14 +152,16 @@ class Situation:
 
     def live(self, row: Row) -> Row | None:
         places = ("topic", "partition")
-        result = [each for each in self.history if each["is_open"] and all(each[name] == row[name] for name in places)]
+        result = [
+            each for each in self.history if each["is_provisional"] and all(each[name] == row[name] for name in places)
+        ]
         return result[0] if result else None
 
     def end(self, row: Row, ended_by: str) -> Row | None:
         before = self.live(row)
         if before is not None:
-            ended = {"to_time": row["record_time"], "to_offset": row["record_offset"], "ended_by": ended_by}
-            before |= ended | {"is_open": False}
+            ended = {"to_time": row["record_time"], "to_record_offset": row["record_offset"], "ended_by": ended_by}
+            before |= ended | {"is_provisional": False}
         return before
 
     def hold(self, row: Row) -> None:
@@ -169,9 +176,9 @@ class Situation:
         delta = None if previous is None else row["committed_offset"] - previous
         kept = {name: row[name] for name in (*same, "group_id", "topic", "partition", "commit_time")}
         self.history.append(
-            kept | {"from_time": row["record_time"], "from_offset": row["record_offset"], "to_time": None,
-                    "to_offset": None, "is_open": True, "ended_by": None, "is_from_exact": True, "is_to_exact": True,
-                    "previous_offset": previous, "delta": delta, "num_commits": 1,
+            kept | {"from_time": row["record_time"], "from_record_offset": row["record_offset"], "to_time": None,
+                    "to_record_offset": None, "is_provisional": True, "ended_by": None, "is_from_exact": True,
+                    "is_to_exact": True, "previous_offset": previous, "delta": delta, "num_commits": 1,
                     # An archive without the flag does not show whether the commit was aborted.
                     "confidence": "possible" if row["is_transactional"] is None else "certain",
                     "last_commit_time": row["commit_time"], "last_expire_time": None}
@@ -191,7 +198,7 @@ class Situation:
         return self.snapshot(second, {PARTITION: (0, end)}, topic=OFFSETS_TOPIC)
 
     def rows(self) -> PartitionHistory:
-        history = sorted(self.history, key=lambda row: (row["topic"], row["partition"], row["from_offset"]))
+        history = sorted(self.history, key=lambda row: (row["topic"], row["partition"], row["from_record_offset"]))
         given = {
             "offset_history": history,
             "group_state_intervals": self.states, "ownership_intervals": self.owned,

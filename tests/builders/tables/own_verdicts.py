@@ -16,8 +16,8 @@ RISING = ends((100, 1000), (1000, 2000), (2000, 3000), (3000, 4000), (3990, 4990
 
 
 def left_at(time: int) -> list[Row]:
-    gone = {"state": "Empty", "num_members": 0, "from_time": time, "from_offset": 50}
-    return [{"to_time": time, "to_offset": 50, "ended_by": "next_state"}, gone]
+    gone = {"state": "Empty", "num_members": 0, "from_time": time, "from_record_offset": 50}
+    return [{"to_time": time, "to_record_offset": 50, "ended_by": "next_state"}, gone]
 
 
 def judged(rules: OwnRules = OwnRules(), **given: Any) -> Row:  # noqa: B008

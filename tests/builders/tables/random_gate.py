@@ -58,8 +58,8 @@ def random_commit(rng: np.random.Generator, record: int) -> dict[str, Any]:
     before, after = one_of(rng, None, 5 * int(rng.integers(40))), 5 * int(rng.integers(40))
     return {
         **subject(rng),
-        "from_offset": record,
-        "to_offset": one_of(rng, None, record + int(rng.integers(1, 9))),
+        "from_record_offset": record,
+        "to_record_offset": one_of(rng, None, record + int(rng.integers(1, 9))),
         "committed_offset": after,
         "previous_offset": before,
         "delta": None if before is None else after - before,
@@ -71,12 +71,12 @@ def random_commit(rng: np.random.Generator, record: int) -> dict[str, Any]:
 
 
 def random_stay(rng: np.random.Generator) -> dict[str, Any]:
-    first, is_open = int(rng.integers(100)), one_of(rng, True, False)
+    first, is_provisional = int(rng.integers(100)), one_of(rng, True, False)
     return {
         **subject(rng),
         "from_offset": first,
-        "to_offset": None if is_open else first + int(rng.integers(1, 99)),
-        "is_open": is_open,
+        "to_record_offset": None if is_provisional else first + int(rng.integers(1, 99)),
+        "is_provisional": is_provisional,
         "member_id": one_of(rng, "m0", "m1"),
         "client_id": one_of(rng, None, "c"),
         "client_host": one_of(rng, None, "/h"),
@@ -100,9 +100,9 @@ def random_point(rng: np.random.Generator) -> dict[str, Any]:
         "group_type": one_of(rng, "classic", "consumer"),
         "snapshot_time": some_time(rng, days=2),
         "log_start_offset": one_of(rng, None, int(rng.integers(200))),
-        "is_open": one_of(rng, True, False, False),
+        "is_provisional": one_of(rng, True, False, False),
         "evidence_partition": 3,
-        "lag_floor": one_of(rng, None, int(rng.integers(2**40))),
+        "lag": one_of(rng, None, int(rng.integers(2**40))),
         "time_lag_ms": time_lag,
         "time_lag_method": "none" if time_lag is None else one_of(rng, "interpolated", "extrapolated"),
     }

@@ -15,13 +15,16 @@ Row = dict[str, Any]
 
 KEY: Row = {"group_id": "g", "topic": "t", "topic_id": None, "partition": 0}
 DEFAULTS: dict[str, Row] = {
-    "offset_history": {**KEY, "is_open": True, "is_from_exact": True, "is_to_exact": True, "num_commits": 1,
+    "offset_history": {**KEY, "is_provisional": True, "is_from_exact": True, "is_to_exact": True, "num_commits": 1,
                        "via": "plain", "confidence": "certain"},
     "group_state_intervals": {"group_id": "g", "group_type": "classic", "state": "Stable", "num_members": 1,
-                              "protocol_type": "consumer", "generation_or_epoch": 1, "from_time": 0, "from_offset": 0},
-    "ownership_intervals": {**KEY, "group_type": "classic", "member_id": "m", "phase": "assigned", "from_offset": 0},
-    "membership_intervals": {"group_id": "g", "member_id": "m", "client_id": "p1", "client_host": "/10.0.0.7",
-                             "from_time": 0, "from_offset": 0},
+                              "protocol_type": "consumer", "generation_or_epoch": 1, "from_time": 0,
+                              "from_record_offset": 0},
+    "ownership_intervals": {**KEY, "group_type": "classic", "member_id": "m", "phase": "assigned",
+                                "from_record_offset": 0},
+    "membership_intervals": {"group_id": "g", "member_id": "m", "client_id": "p1",
+    "client_host": "/10.0.0.7",
+                             "from_time": 0, "from_record_offset": 0},
     "generation_members": {"group_id": "g", "group_type": "classic", "assignment_offset": 0, "member_id": "m",
                            "change": "kept", "subscribed_topics": ["t"]},
     "transactions": {"groups": ["g"]},
@@ -77,12 +80,13 @@ def committed(*steps: tuple[float, int], first_offset: int = 100, **about: Any) 
             held[-1] |= {"last_commit_time": commit["commit_time"], "num_commits": held[-1]["num_commits"] + 1}
             continue
         if held:
-            held[-1] |= {"to_time": commit["record_time"], "to_offset": commit["record_offset"], "ended_by": "commit",
-                         "is_open": False}  # fmt: skip
+            held[-1] |= {"to_time": commit["record_time"], "to_record_offset": commit["record_offset"],
+            "ended_by": "commit",
+                         "is_provisional": False}  # fmt: skip
         before = held[-1]["committed_offset"] if held else None
         held.append({
             **{name: commit[name] for name in KEY if name in commit}, "committed_offset": commit["committed_offset"],
-            "from_time": commit["record_time"], "from_offset": commit["record_offset"], "num_commits": 1,
+            "from_time": commit["record_time"], "from_record_offset": commit["record_offset"], "num_commits": 1,
             "commit_time": commit["commit_time"], "last_commit_time": commit["commit_time"],
             "previous_offset": before, "delta": None if before is None else commit["committed_offset"] - before,
         })  # fmt: skip

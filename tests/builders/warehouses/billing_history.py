@@ -157,5 +157,5 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         {**MODERN, "offsets_partition": 3, "record_offset": 10, "record_time": at(50), "member_id": "old"}
         | {"classic_member": {"session_timeout_ms": 1, "supported_protocols": []}},
     ],
-    "topics": [{"topic": "orders", "topic_id": "id-1", "source": "snapshot", "is_open": True}],
+    "topics": [{"topic": "orders", "topic_id": "id-1", "source": "snapshot", "is_provisional": True}],
 }

@@ -42,7 +42,7 @@ def add_row(
     table: str,
     row: dict[str, Any],
     *,
-    is_open: bool | None,
+    is_provisional: bool | None,
     spoiled: Callable[[Path, DataFile], DataFile] = as_written,
 ) -> None:
     """By a run of its own, as if a job had gone wrong. `spoiled`: its file, and what the log says of it."""
@@ -53,7 +53,7 @@ def add_row(
         file.write(filled(TABLES[table], [row]))
         done = file.close()
         assert isinstance(done, DataFile)
-        change = Change((spoiled(root / folder_of(table) / done.name, replace(done, is_open=is_open)),))
+        change = Change((spoiled(root / folder_of(table) / done.name, replace(done, is_provisional=is_provisional)),))
         warehouse.write(Manifest(run_id, sequence, NOW_MS, {table: change}, (run_row(warehouse, run_id),)))
 
 
@@ -65,34 +65,46 @@ def run_row(warehouse: Warehouse, run_id: str) -> dict[str, Any]:
 
 
 def overlap(root: Path) -> None:
-    row = {"cluster": CLUSTER, "group_id": "g0", "topic": "t", "partition": 0, "from_offset": 0, "to_offset": 10**6}
-    ends = {"is_open": False, "ended_by": "commit", "via": "plain", "confidence": "certain"}
-    add_row(root, "offset_history", {**row, **ends}, is_open=False)
+    row = {
+        "cluster": CLUSTER,
+        "group_id": "g0",
+        "topic": "t",
+        "partition": 0,
+        "from_record_offset": 0,
+        "to_record_offset": 10**6,
+    }
+    ends = {"is_provisional": False, "ended_by": "commit", "via": "plain", "confidence": "certain"}
+    add_row(root, "offset_history", {**row, **ends}, is_provisional=False)
 
 
 def store_another_offset(root: Path) -> None:
     row = {"cluster": CLUSTER, "group_id": "nobody", "topic": "t", "partition": 0, "kind": "live"}
-    add_row(root, "replayed_offsets", row, is_open=None)
+    add_row(root, "replayed_offsets", row, is_provisional=None)
 
 
 def store_a_deletion(root: Path) -> None:
     """Of an offset that is in effect."""
     rows = DeltaTable(root / "offset_history").to_pyarrow_table().to_pylist()
-    row = next(row for row in rows if row["is_open"] and row["ended_by"] is None)
+    row = next(row for row in rows if row["is_provisional"] and row["ended_by"] is None)
     key = {name: row[name] for name in ("cluster", "group_id", "topic", "partition")}
-    add_row(root, "replayed_offsets", {**key, "kind": "gone"}, is_open=None)
+    add_row(root, "replayed_offsets", {**key, "kind": "gone"}, is_provisional=None)
 
 
 def lose_a_group(root: Path) -> None:
     """Its stored rows, without which the next replay does not know how long it has been alive."""
-    row = {"cluster": CLUSTER, "group_id": "nobody", "topic": "t", "partition": 0, "from_offset": 5}
-    add_row(root, "offset_history", {**row, "is_open": True, "via": "plain", "confidence": "certain"}, is_open=True)
+    row = {"cluster": CLUSTER, "group_id": "nobody", "topic": "t", "partition": 0, "from_record_offset": 5}
+    add_row(
+        root,
+        "offset_history",
+        {**row, "is_provisional": True, "via": "plain", "confidence": "certain"},
+        is_provisional=True,
+    )
 
 
 def continue_after_an_unknown_run(root: Path) -> None:
     (row,) = DeltaTable(root / folder_of("replayed_partitions")).to_pyarrow_table().to_pylist()
     changed = {**row, "offsets_partition": 49, "through_run_id": "00009999-20261124T000000Z"}
-    add_row(root, "replayed_partitions", changed, is_open=None)
+    add_row(root, "replayed_partitions", changed, is_provisional=None)
 
 
 def lose_old_commits(root: Path) -> None:
@@ -119,8 +131,8 @@ def lose_a_table(root: Path) -> None:
 
 
 def write_a_row_twice(root: Path) -> None:
-    row = next(row for row in rows_of(root, "offset_history") if not row["is_open"])
-    add_row(root, "offset_history", row, is_open=False)
+    row = next(row for row in rows_of(root, "offset_history") if not row["is_provisional"])
+    add_row(root, "offset_history", row, is_provisional=False)
 
 
 def write_a_null(root: Path) -> None:
@@ -133,7 +145,9 @@ def write_a_null(root: Path) -> None:
         pq.write_table(rows.cast(lax).set_column(place, lax.field(place), pa.nulls(1, pa.string())), path)
         return replace(file, size=path.stat().st_size)
 
-    add_row(root, "offset_history", {"cluster": CLUSTER, "to_offset": 1}, is_open=False, spoiled=without_group)
+    add_row(
+        root, "offset_history", {"cluster": CLUSTER, "to_record_offset": 1}, is_provisional=False, spoiled=without_group
+    )
 
 
 def lose_statistics(table: str) -> Callable[[Path], None]:
@@ -196,7 +210,7 @@ def lose_records(root: Path) -> None:
 
 
 def write_uncounted(root: Path) -> None:
-    add_row(root, "offset_commits", {"cluster": CLUSTER, "record_offset": 10**6}, is_open=None)
+    add_row(root, "offset_commits", {"cluster": CLUSTER, "record_offset": 10**6}, is_provisional=None)
 
 
 def miscount(root: Path) -> None:

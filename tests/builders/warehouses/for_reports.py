@@ -26,8 +26,8 @@ LATER = NOW + timedelta(seconds=60)
 
 
 def state(group: str, **columns: Any) -> dict[str, Any]:
-    row = {"group_id": group, "group_type": "classic", "state": "Stable", "from_time": NOW, "from_offset": 1}
-    return {**row, "is_open": True, "num_members": 1, "evidence_partition": 7, **columns}
+    row = {"group_id": group, "group_type": "classic", "state": "Stable", "from_time": NOW, "from_record_offset": 1}
+    return {**row, "is_provisional": True, "num_members": 1, "evidence_partition": 7, **columns}
 
 
 def judged(root: Path, tables: Mapping[str, Rows], exit_code: int = 20, ingest_code: int = 0) -> Warehouse:

@@ -18,7 +18,17 @@ from tests.schemas.views.test_history import random_history
 # Views subtract these offsets and add them up, which must not overflow.
 WITH_SMALL_OFFSETS = frozenset({"gate_spans", "offset_history", "lag_points", "lag_days"})
 SMALL = frozenset(
-    {"from_offset", "to_offset", "committed_offset", "previous_offset", "delta", "lag_floor", "num_minutes_known"}
+    {
+        "from_record_offset",
+        "to_record_offset",
+        "from_offset",
+        "to_offset",
+        "committed_offset",
+        "previous_offset",
+        "delta",
+        "lag",
+        "num_minutes_known",
+    }
 )
 EMPTY = frozenset({"topics", "coordinator_epochs"})
 ABSENT = frozenset({"replay_anomalies", "cluster_snapshots", "group_regular_expressions"})
@@ -66,7 +76,7 @@ def rows_of_all(rng: np.random.Generator) -> dict[str, list[dict[str, Any]]]:
 
 
 def odd_rows(table: Table, rng: np.random.Generator) -> list[dict[str, Any]]:
-    """Both outcomes of `is_open`, which parts the files."""
+    """Both outcomes of `is_provisional`, which parts the files."""
     rows = [{column.name: odd_value(column, rng) for column in table.columns} for _ in range(12)]
     if table.name in WITH_SMALL_OFFSETS:
         return [{name: small(name, value) for name, value in row.items()} for row in rows]

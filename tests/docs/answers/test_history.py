@@ -58,7 +58,7 @@ def test_the_sql_of_the_page_has_an_answer(text, warehouse):
 HAS_SENTENCES = {("assignment_audit", "reason")}
 
 
-def test_every_enumerated_value_of_the_sample_is_in_dim_enum(warehouse):
+def test_every_enumerated_value_of_the_sample_is_in_v_enums(warehouse):
     known = {(table, column, value.value) for table, column, value in enumerations.rows()}
     seen = 0
     # No consumer has recorded a span there.

@@ -156,7 +156,12 @@ def test_a_group_without_records_is_unknown_where_the_number_of_partitions_is(
 
 def test_a_leader_that_began_after_the_snapshot_may_be_another_broker(tmp_path: Path, lines: Any) -> None:
     def epoch(number: int, seconds: float) -> dict[str, Any]:
-        return {"offsets_partition": 3, "partition_leader_epoch": number, "from_time": at(seconds), "is_open": True}
+        return {
+            "offsets_partition": 3,
+            "partition_leader_epoch": number,
+            "from_time": at(seconds),
+            "is_provisional": True,
+        }
 
     warehouse = make(tmp_path / "w", {
         "group_state_intervals": [state("g", 3, 5)],

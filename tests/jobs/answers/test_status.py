@@ -150,7 +150,7 @@ def test_each_column_is_that_of_the_tables(ask: Ask, at_an_instant: Path) -> Non
     same(whole["not_well"], query(f"""
       SELECT g.group_id, g.group_type, g.state, g.num_members, f.severity, g.own_verdict AS verdict, g.rule,
         CASE WHEN {BAD} THEN least(g.since_time, f.since_time) ELSE f.since_time END AS since_time,
-        g.lag_floor AS messages_waiting, g.time_lag_ms
+        g.lag AS messages_waiting, g.time_lag_ms
       FROM v_groups_now AS g LEFT JOIN ({found}) AS f ON f.group_id = g.group_id
       WHERE {BAD} OR f.group_id IS NOT NULL ORDER BY f.worst NULLS LAST, g.rank
     """))  # fmt: skip
@@ -230,7 +230,7 @@ def test_the_screen_of_a_drawn_group_has_its_partitions(
     expected = query(f"SELECT * FROM v_lag_now WHERE group_id = '{group}' ORDER BY topic, partition")
     lines = [line.split() for line in out.splitlines()]
     for row in expected:
-        lag = "-" if row["lag_floor"] is None else str(row["lag_floor"])
+        lag = "-" if row["lag"] is None else str(row["lag"])
         mine = [line for line in lines if line[:3] == [row["topic"], str(row["partition"]), row["own_verdict"]]]
         assert [line[4] for line in mine] == [lag], row
         owner = row["owner_client_id"]
@@ -252,7 +252,7 @@ def test_the_exit_code_says_whether_anything_critical_lasts(ask: Ask, audited_sa
 
 def verdict(group: str, own: str, partition: int | None = None, lag: int | None = 0, **more: Any) -> Row:
     place = {"group_id": group, "topic": None if partition is None else "orders", "partition": partition}
-    about = {"as_of_time": at(AS_OF), "own_verdict": own, "rule": "caught_up", "reason": "r", "lag_floor": lag}
+    about = {"as_of_time": at(AS_OF), "own_verdict": own, "rule": "caught_up", "reason": "r", "lag": lag}
     return {**place, **about, **evidence(1, 9), **more}
 
 

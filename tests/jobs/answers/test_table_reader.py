@@ -13,7 +13,7 @@ from tests.builders.tables.history import at, interval
 from tests.make.tables import make
 
 TABLE = "ownership_intervals"
-COLUMNS = ["group_id", "topic", "partition", "from_time", "to_time", "is_open", "member_id"]
+COLUMNS = ["group_id", "topic", "partition", "from_time", "to_time", "is_provisional", "member_id"]
 
 
 def random_rows(rng: np.random.Generator, groups: list[str]) -> list[dict[str, Any]]:

@@ -27,7 +27,7 @@ def stay(begin: float, end: float, first: int, last: int, member: str) -> dict[s
         **BOUNCING,
         **BLUE,
         "member_id": member,
-        "to_offset": last,
+        "to_record_offset": last,
         "leave_kind": "static_replaced",
         "left_generation": 1,
     }
@@ -41,9 +41,9 @@ def epoch(target: int, offset: int, begin: float, end: float, **more: Any) -> di
 ROWS: dict[str, list[dict[str, Any]]] = {
     "group_state_intervals": [
         {**interval(10, 50, 100), **BOUNCING, "state": "Stable", "generation_or_epoch": 2, "num_members": 1}
-        | {"ended_by": "converted", "to_offset": 115},
+        | {"ended_by": "converted", "to_record_offset": 115},
         {**interval(50, 70, 115, "deleted"), **BOUNCING, "group_type": "consumer", "state": "Empty"}
-        | {"generation_or_epoch": 4, "num_members": 0, "to_offset": 120},
+        | {"generation_or_epoch": 4, "num_members": 0, "to_record_offset": 120},
         # Its first record is the first of a new leader.
         {**interval(40, None, 112), **BORN, "state": "Empty", "generation_or_epoch": 0, "num_members": 0},
         # There before any leader is known to have changed; gone before the second one.
@@ -66,7 +66,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
         | {"unread_partition_low_ms": 8_000, "unread_partition_high_ms": 24_000, "longest_unread_high_ms": 12_000},
     ],
     "ownership_intervals": [
-        {**interval(20, 76, 201), **KILLED, **GONE, "topic": "orders", "partition": each, "to_offset": 220}
+        {**interval(20, 76, 201), **KILLED, **GONE, "topic": "orders", "partition": each, "to_record_offset": 220}
         | {"phase": "assigned", "reader_doubt_from_time": at(64)}
         for each in (1, 2)
     ],
@@ -86,7 +86,7 @@ ROWS: dict[str, list[dict[str, Any]]] = {
     "generation_members": [{**BOUNCING, "assignment_offset": 110, "member_id": "blue-3", "change": "restarted"}],
     "coordinator_epochs": [
         {"offsets_partition": 3, "partition_leader_epoch": number, "first_offset": first, "last_offset": first}
-        | {"from_time": at(second), "is_open": False}
+        | {"from_time": at(second), "is_provisional": False}
         # The first is none; the last one wrote when the group was gone.
         for number, first, second in ((1, 0, 0), (3, 112, 40), (4, 130, 80))
     ],

@@ -32,7 +32,7 @@ def owned(
     begin: float, end: float | None, doubt: float | None = None, phase: str = "assigned", member: str = "a"
 ) -> Row:
     times = {"from_time": at(begin), "to_time": moment(end), "reader_doubt_from_time": moment(doubt)}
-    return {"member_id": member, "phase": phase, "from_offset": int(begin), **times}
+    return {"member_id": member, "phase": phase, "from_record_offset": int(begin), **times}
 
 
 @pytest.mark.parametrize(
@@ -96,13 +96,14 @@ def test_a_partition_that_was_taken_waits_until_somebody_has_it() -> None:
 def test_time_before_a_partition_was_taken_belongs_to_the_event_that_took_it() -> None:
     """Not to the one that gave it to somebody later."""
     owners = [
-        {**MOVES[place], **owned(0, 9, doubt), "to_offset": 9} for place, doubt in ((0, 5), (1, 6), (2, None), (4, 7))
+        {**MOVES[place], **owned(0, 9, doubt), "to_record_offset": 9}
+        for place, doubt in ((0, 5), (1, 6), (2, None), (4, 7))
     ]
     assert unread_since(MOVES, owners) == {10: at(5)}
     assert unread_since(MOVES, owners[1:2]) == {10: at(6)}
     # It came later.
-    assert unread_since(MOVES, [{**owners[0], "to_offset": 11}]) == {30: at(5)}
-    assert unread_since(MOVES, [{**owners[0], "to_offset": 31}, {**owners[0], "to_offset": None}]) == {}
+    assert unread_since(MOVES, [{**owners[0], "to_record_offset": 11}]) == {30: at(5)}
+    assert unread_since(MOVES, [{**owners[0], "to_record_offset": 31}, {**owners[0], "to_record_offset": None}]) == {}
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ OWNED = {**ONE, "topic": "orders", "partition": 0, "phase": "assigned"}
 COMMIT = {"topic": "orders", "partition": 0, "via": "plain", "num_commits": 1}
 # Of partition 3 seconds 40 to 70 were not seen, and nothing before second 10.
 OF_THREE: dict[str, list[dict[str, Any]]] = {
-    "history_coverage": [{**coverage(5, 30, 10, 40), "is_open": False}, coverage(50, 60, 70, 90)],
+    "history_coverage": [{**coverage(5, 30, 10, 40), "is_provisional": False}, coverage(50, 60, 70, 90)],
     "group_state_intervals": [
         {**interval(10, 40, 5, "coverage_hole"), **BILLING, "state": "Stable", "generation_or_epoch": 2}
         | {"num_members": 1},

@@ -82,10 +82,10 @@ ROWS: dict[str, list[Row]] = {
     "group_verdicts": [
         verdict(SILENT, EARLY, None, "OK", "worst_partition", "3 of 3 partitions OK, such as orders 0: 0 messages"),
         verdict(SILENT, LATE, None, "STOP", "worst_partition", WHY, **STOPPED),
-        verdict(SILENT, LATE, 0, "STOP", "silent", "no commit for 6 min 40 s", lag_floor=93, **STOPPED),
-        verdict(SILENT, LATE, 1, "STOP", "silent", "no commit for 6 min 45 s", lag_floor=1_007,
+        verdict(SILENT, LATE, 0, "STOP", "silent", "no commit for 6 min 40 s", lag=93, **STOPPED),
+        verdict(SILENT, LATE, 1, "STOP", "silent", "no commit for 6 min 45 s", lag=1_007,
                 since_time=at(BEFORE), last_commit_time=at(BEFORE)),
-        verdict(SILENT, LATE, 2, "OK", "caught_up", "0 messages to read", lag_floor=0),
+        verdict(SILENT, LATE, 2, "OK", "caught_up", "0 messages to read", lag=0),
         verdict(ALONE, LATE, None, "UNKNOWN", "worst_partition", "1 of 1 partition UNKNOWN, such as orders 0: b"),
     ],
 }  # fmt: skip
@@ -315,7 +315,7 @@ def by_rules(rules: list[str]) -> list[Row]:
     """Of partitions 0, 1, …; the last commit of each is a second later than that of the one before."""
     stopped = ["OK" if rule == "caught_up" else "STOP" for rule in rules]
     of_partitions = (
-        verdict(SILENT, LATE, partition, of, rule, "r", last_commit_time=at(LAST + partition), lag_floor=partition)
+        verdict(SILENT, LATE, partition, of, rule, "r", last_commit_time=at(LAST + partition), lag=partition)
         for partition, (of, rule) in enumerate(zip(stopped, rules, strict=True))
     )
     return [verdict(SILENT, LATE, None, "STOP", "worst_partition", "r", last_commit_time=at(LAST + 2)), *of_partitions]

@@ -51,7 +51,7 @@ ENDS = ((5, 0), (12, 0), (LARGEST, 0), (LARGEST, LARGEST - 3), (20, 0), (LARGEST
 BEGIN = 20 * 365 * 86_400
 # Whatever they are made of, they count messages, or how long something took.
 NEVER_NEGATIVE = (
-    "lag", "lag_floor", "lag_available", "lost_messages", "messages_consumed", "messages_reread", "messages_skipped",
+    "lag", "lag", "lag_available", "lost_messages", "messages_consumed", "messages_reread", "messages_skipped",
     "messages_at_risk", "num_messages", "num_gated_messages", "num_ungated_messages", "burrow_lag", "time_lag_ms",
     "time_lag_low_ms", "time_lag_high_ms", "num_rows_expected",
 )  # fmt: skip
@@ -171,16 +171,16 @@ def test_messages_that_a_reset_moved_are_added_up_to_the_largest_number_or_unkno
 def test_lag_of_a_group_is_that_of_its_partitions_up_to_the_largest_number(warehouse: Path) -> None:
     for row in of_cluster(warehouse, "group_verdicts"):
         if row["partition"] is None:
-            assert row["lag_floor"] == row["burrow_lag"] == LARGEST
+            assert row["lag"] == row["burrow_lag"] == LARGEST
         elif row["partition"] == 5:
-            assert row["lag_floor"] == LARGEST - 5
+            assert row["lag"] == LARGEST - 5
         elif row["partition"] == 6:
-            assert row["lag_floor"] is None
+            assert row["lag"] is None
 
 
 def test_lag_points_are_exact_or_unknown(warehouse: Path) -> None:
     points = of_cluster(warehouse, "lag_points")
-    assert {LARGEST, LARGEST - 15} <= {row["lag_floor"] for row in points}
+    assert {LARGEST, LARGEST - 15} <= {row["lag"] for row in points}
     for row in points:
         is_known = row["committed_offset"] is not None and row["committed_offset"] >= 0
         assert row["lag_raw"] == (row["log_end_offset"] - row["committed_offset"] if is_known else None)

@@ -110,7 +110,7 @@ def test_functions_answer_from_the_partition_that_the_group_wrote_to_last(
 def test_a_group_is_in_the_inventory_once(moved: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (row,) = asked(moved, "SELECT evidence_partition, num_offsets FROM v_inventory", capfd)
     assert row == {"evidence_partition": AFTER, "num_offsets": 1}
-    assert len(asked(moved, "SELECT 1 AS one FROM record_headroom", capfd)) == 1
+    assert len(asked(moved, "SELECT 1 AS one FROM v_record_headroom", capfd)) == 1
 
 
 def test_rows_of_earlier_runs_go_when_the_group_moves(moved: Path, tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_no_commit_is_lost_and_none_counts_twice(audited: Audited, name: str) ->
     for group in ("steady", "alone"):
         for partition in (0, 1):
             of_key = [row for row in history if (row["group_id"], row["partition"]) == (group, partition)]
-            in_order = sorted(of_key, key=lambda row: int(row["from_offset"]))
+            in_order = sorted(of_key, key=lambda row: int(row["from_record_offset"]))
             offsets = [row["committed_offset"] for row in in_order]
             assert offsets == sorted(set(offsets))
             assert all(row["delta"] is None or row["delta"] > 0 for row in of_key)
@@ -123,7 +123,7 @@ def slow_lag(warehouse: Path, clocks: Stepping, group: str) -> SlowLag:
         }
         for line in clocks.snapshots()
     }
-    offsets = sorted(read(warehouse, "offset_history"), key=lambda row: int(row["from_offset"]))
+    offsets = sorted(read(warehouse, "offset_history"), key=lambda row: int(row["from_record_offset"]))
     owned = read(warehouse, "ownership_intervals")
     return SlowLag(
         *([row for row in each if row["group_id"] == group] for each in (offsets, owned)),

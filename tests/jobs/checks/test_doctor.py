@@ -220,7 +220,7 @@ def test_versions_behind_a_gap_in_the_delta_log_cannot_be_opened_until_a_checkpo
         ),
         (remake(TOPICS.append(pa.field("more", pa.int32()))), {("warn", "schema", "topic_snapshots.more")}),
         (
-            remake(TOPICS, {"groupscope.contract_version": "3"}),
+            remake(TOPICS, {"groupscope.contract_version": "4"}),
             {("broken", "schema", "topic_snapshots")},
         ),
         (drop_table, {("broken", "tables", "topic_snapshots")}),

@@ -207,7 +207,7 @@ TWICE: dict[str, Rows] = {
     ],
     "replay_anomalies": [{"severity": "critical", "record_time": NOW}],
     "lag_points": [{"topic": "t", "committed_offset": 3, "log_start_offset": 5, "log_end_offset": 9, "lag_raw": 6,
-                    "lag_floor": 6, "lag_available": 4, "lost_messages": 2, "snapshot_time": NOW}],
+                    "lag": 6, "lag_available": 4, "lost_messages": 2, "snapshot_time": NOW}],
     "assignment_audit": [{"verdict": "drift", "num_different": 2, "record_time": NOW}],
 }  # fmt: skip
 SAID_BY_KINDS = {
@@ -264,7 +264,7 @@ def negative(**about: object) -> dict[str, Rows]:
     place = {"group_id": "g", "topic": "t", "partition": 1, **about}
     return {
         "offset_commits": [{**place, "committed_offset": -7, "record_time": NOW}],
-        "commit_findings": [{**place, "kind": "negative", "first_time": NOW, "last_time": NOW, "num_commits": 1}],
+        "odd_commits": [{**place, "kind": "negative", "first_time": NOW, "last_time": NOW, "num_commits": 1}],
     }
 
 
@@ -286,7 +286,7 @@ def test_a_failed_expectation_is_a_finding_only_if_some_of_its_rows_have_none(
     assert not is_failed()
     write_run(warehouse, "00000003-by-hand", {"offset_commits": more["offset_commits"]})
     assert is_failed()
-    write_run(warehouse, "00000005-by-hand", {"commit_findings": more["commit_findings"]})
+    write_run(warehouse, "00000005-by-hand", {"odd_commits": more["odd_commits"]})
     assert not is_failed()
 
 

@@ -36,8 +36,8 @@ UNMEASURED = {"gate_metrics", "gate_runs", "gate_results", "gate_limits", "findi
 # `runs` is not filled with rows of zeros.
 TABLES_MEASURED = [name for name in METRICS if name in USER_TABLES and name not in UNMEASURED | {"runs"}]
 NUMBERS = (Type.INT, Type.BIGINT, Type.DOUBLE)
-INTERVAL = {"from_offset": 10, "to_offset": 20, "evidence_first_offset": 10, "evidence_last_offset": 20}
-LATER = {**INTERVAL, "from_offset": 15, "to_offset": None}
+INTERVAL = {"from_record_offset": 10, "to_record_offset": 20, "evidence_first_offset": 10, "evidence_last_offset": 20}
+LATER = {**INTERVAL, "from_record_offset": 15, "to_record_offset": None}
 
 
 def frames_of(warehouse: Warehouse, *tables: str) -> dict[str, Frame]:
@@ -76,7 +76,7 @@ BROKEN: tuple[tuple[str, str, tuple[Mapping[str, Any], ...]], ...] = (
     ("offset_history", "went_back", ({"delta": -5, "committed_offset": 5, "previous_offset": 10},)),
     ("offset_history", "delta_wrong", ({"delta": 4, "committed_offset": 5, "previous_offset": 10, "num_commits": 1},)),
     ("offset_history", "no_commit", ({"num_commits": 0},)),
-    ("offset_history", "interval_order", ({"from_offset": 10, "to_offset": 9},)),
+    ("offset_history", "interval_order", ({"from_record_offset": 10, "to_record_offset": 9},)),
     ("offset_history", "evidence_order", ({"evidence_first_offset": 2, "evidence_last_offset": 1},)),
     ("transactions", "hanging", ({"groups": [], "outcome": "open", "first_time": NOW - timedelta(minutes=61)},)),
     (
@@ -85,10 +85,10 @@ BROKEN: tuple[tuple[str, str, tuple[Mapping[str, Any], ...]], ...] = (
         ({"groups": [], "first_time": NOW, "end_time": NOW - timedelta(seconds=61)},),
     ),
     ("group_state_intervals", "overlap", (INTERVAL, {**LATER, "state": "Empty"})),
-    ("group_state_intervals", "gap", ({**INTERVAL, "ended_by": "next_state"}, {**INTERVAL, "from_offset": 21})),
+    ("group_state_intervals", "gap", ({**INTERVAL, "ended_by": "next_state"}, {**INTERVAL, "from_record_offset": 21})),
     ("membership_intervals", "overlap", (INTERVAL, LATER)),
-    ("ownership_intervals", "two_owners", (INTERVAL, {**LATER, "to_offset": 30, "member_id": "b"})),
-    ("ownership_intervals", "orphan_owner", ({"to_offset": None},)),
+    ("ownership_intervals", "two_owners", (INTERVAL, {**LATER, "to_record_offset": 30, "member_id": "b"})),
+    ("ownership_intervals", "orphan_owner", ({"to_record_offset": None},)),
     ("rebalances", "negative_duration", ({"duration_ms": -1},)),
     ("partition_moves", "unread_bounds", ({"unread_low_ms": 2, "unread_high_ms": 1},)),
     ("history_coverage", "overlap", ({"first_offset": 0, "last_offset": 9}, {"first_offset": 9, "last_offset": 12})),
@@ -98,9 +98,9 @@ BROKEN: tuple[tuple[str, str, tuple[Mapping[str, Any], ...]], ...] = (
     ("rejected_records", "malformed", ({"reason": "underrun"},)),
     ("lag_points", "beyond_end", ({"committed_beyond_end": True, "lag_raw": 1},)),
     ("lag_points", "lost_messages", ({"lost_messages": 1, "lag_raw": 1},)),
-    ("lag_points", "lag_below_zero", ({"lag_floor": -1, "lag_raw": 1},)),
+    ("lag_points", "lag_below_zero", ({"lag": -1, "lag_raw": 1},)),
     ("lag_points", "unknown_without_reason", ({"lag_raw": None, "unknown_reason": None},)),
-    ("lag_days", "rank_order", ({"lag_floor_p99": 2, "lag_floor_max": 1},)),
+    ("lag_days", "rank_order", ({"lag_p99": 2, "lag_max": 1},)),
     ("lag_minutes", "other_day", ({"minute_time": NOW, "day_time": NOW - timedelta(hours=24)},)),
     ("consumption_rates", "negative_rate", ({"messages_consumed": -1, "eta_high_ms": 1},)),
     ("consumption_rates", "eta_without_reason", ({"eta_high_ms": None, "eta_unknown_reason": None},)),
@@ -143,7 +143,14 @@ def test_a_rule_counts_and_lists_the_rows_that_break_it(broken: Warehouse, table
 
 
 def test_a_step_back_that_a_reset_explains_breaks_no_rule(tmp_path: Path) -> None:
-    back = {"topic": "t", "delta": -5, "committed_offset": 5, "previous_offset": 10, "from_offset": 7, "num_commits": 1}
+    back = {
+        "topic": "t",
+        "delta": -5,
+        "committed_offset": 5,
+        "previous_offset": 10,
+        "from_record_offset": 7,
+        "num_commits": 1,
+    }
     reset = {"topic": "t", "evidence_first_offset": 6, "evidence_last_offset": 7}
     warehouse = make(tmp_path, {"offset_history": [back], "offset_resets": [reset]})
     assert frames_of(warehouse, "offset_history")["offset_history"].total("rows_failing_went_back") == 0
@@ -167,7 +174,14 @@ OF_ZEROS: dict[str, dict[str, float]] = {
 def zeros(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     """Intervals have no end."""
     rows: dict[str, list[Row]] = {
-        name: [{each.name: 0 for each in TABLES[name].columns if each.type in NUMBERS and each.name != "to_offset"}] * 2
+        name: [
+            {
+                each.name: 0
+                for each in TABLES[name].columns
+                if each.type in NUMBERS and each.name not in ("to_record_offset", "to_offset")
+            }
+        ]
+        * 2
         for name in TABLES_MEASURED
     }
     return make(tmp_path_factory.mktemp("zeros") / "w", rows)
@@ -205,7 +219,7 @@ def test_points_that_share_a_key_are_counted(tmp_path: Path, rng: np.random.Gene
             "topic": str(rng.choice(["t", "u"])) if rng.random() < 0.7 else None,
             "topic_id": str(rng.choice(["1", "2"])) if rng.random() < 0.7 else None,
             "partition": int(rng.integers(2)),
-            "is_open": bool(rng.random() < 0.2),
+            "is_provisional": bool(rng.random() < 0.2),
         }
         for _ in range(2_000)
     ]

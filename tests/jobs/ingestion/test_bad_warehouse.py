@@ -53,13 +53,13 @@ def test_a_path_that_the_library_of_delta_reads_as_another_one(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"contract_version": 3}', "has table format 3, this release reads up to 2: use a newer groupscope"),
+        ('{"contract_version": 4}', "has table format 4, this release reads up to 3: use a newer groupscope"),
         (
             '{"contract_version": 1}',
-            ": was written by an older release (table format 1, this release needs 2). "
+            ": was written by an older release (table format 1, this release needs 3). "
             "Read __consumer_offsets again into a new folder: groupscope audit --source … --warehouse NEW",
         ),
-        ('{"contract_version": "1"}', "has table format 1, this release reads up to 2"),
+        ('{"contract_version": "1"}', "has table format 1, this release reads up to 3"),
         ("", "not readable"),
         ("[]", "not readable"),
     ],

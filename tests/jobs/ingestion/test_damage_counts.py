@@ -165,7 +165,7 @@ def test_a_compacted_log_s_damaged_batch_counts_what_its_header_says(tmp_path: P
     ingest(tmp_path / "w", "--source", f"segments:{write(tmp_path / 'a', log, [broken(entries, (1,))])}")
     (row,) = rows(tmp_path / "w", "rejected_records")
     assert (row["num_records"], row["is_num_records_estimated"]) == (2, False)
-    assert (row["from_offset"], row["to_offset"]) == (51, 199)
+    assert (row["from_record_offset"], row["to_record_offset"]) == (51, 199)
     replay(tmp_path / "w")
     (stretch,) = rows(tmp_path / "w", "history_coverage")
     assert (stretch["damaged_records"], stretch["compacted_records_estimate"]) == (2, 201 - 2 - 2)

@@ -88,7 +88,7 @@ class Written:
         self.rows.setdefault(name, []).extend(rows.to_pylist())
 
     def begin_run(self) -> None:
-        self.rows = {name: [row for row in rows if not row["is_open"]] for name, rows in self.rows.items()}
+        self.rows = {name: [row for row in rows if not row["is_provisional"]] for name, rows in self.rows.items()}
 
 
 def stretched(model: SlowLag) -> PartitionHistory:
@@ -120,7 +120,7 @@ def test_days_are_of_all_points_whichever_way_runs_are_cut(
             ranges = in_ranges(replace(history, as_of_time=as_of), int(rng.integers(1, 9)))
             for are_open in (True, False):
                 for each in ranges:
-                    writer.write(each, is_open=are_open)
+                    writer.write(each, is_provisional=are_open)
             writer.finish()
         points = written.rows.get("lag_points", [])
         days, minutes = written.rows.get("lag_days", []), written.rows.get("lag_minutes", [])
@@ -128,15 +128,17 @@ def test_days_are_of_all_points_whichever_way_runs_are_cut(
         assert row_texts(days) == row_texts(slow_days(points))
         assert row_texts(minutes) == row_texts(slow_minutes(points))
         for row in days:
-            assert row["is_open"] == is_open(row["day_time"] + timedelta(days=1), settled)
+            assert row["is_provisional"] == is_provisional(row["day_time"] + timedelta(days=1), settled)
         for row in minutes:
-            assert row["is_open"] == is_open(row["minute_time"] + timedelta(minutes=1), settled)
+            assert row["is_provisional"] == is_provisional(row["minute_time"] + timedelta(minutes=1), settled)
     assert several > 20
 
 
-def is_open(end: datetime, settled: int | None) -> bool:
+def is_provisional(end: datetime, settled: int | None) -> bool:
     return settled is None or end > EPOCH + timedelta(microseconds=settled)
 
 
 def row_texts(rows: Iterable[Row]) -> list[str]:
-    return sorted(str([(name, str(value)) for name, value in sorted(row.items()) if name != "is_open"]) for row in rows)
+    return sorted(
+        str([(name, str(value)) for name, value in sorted(row.items()) if name != "is_provisional"]) for row in rows
+    )

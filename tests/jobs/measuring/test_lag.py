@@ -126,7 +126,7 @@ def test_lag_ends_as_the_story_ends(audited_sample: Path) -> None:
     (row,) = (row for row in points if (row["group_id"], row["topic"], row["partition"]) == ("ledger", "payments", 2))
     assert row["committed_offset"] == stalled["committed_offset"] == 74
     assert row["log_end_offset"] == stalled["end_offset_after"] == 723
-    assert (row["lag_raw"], row["lag_floor"]) == (649, 649)
+    assert (row["lag_raw"], row["lag"]) == (649, 649)
     assert last.timestamp() * 1000 >= epoch_ms(stalled["to_time"])
     for name in ("standalone-consumer", "transactions", "offset-expired", "offsets-deleted"):
         event = checked_in().event(name)
@@ -256,7 +256,7 @@ def test_snapshots_that_come_late_are_judged_as_if_they_had_been_there(
     if not first:
         assert not rows(warehouse, "lag_points")
         assert {row["eta_unknown_reason"] for row in rows(warehouse, "consumption_rates")} == {"no_snapshots"}
-        assert {row["lag_floor"] for row in rows(warehouse, "consumption_rates")} == {None}
+        assert {row["lag"] for row in rows(warehouse, "consumption_rates")} == {None}
     ingest(warehouse, *log(sample_part), "--snapshots", SAMPLE / "snapshots.jsonl")
     replay(warehouse)
     assert measure(warehouse)["num_partitions_measured_whole"] == num_partitions(sample_part)

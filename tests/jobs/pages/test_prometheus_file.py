@@ -16,7 +16,7 @@ HOSTILE = 'a"b\\c\nd{}é 💥'
 
 
 def group(group_id: str, own: str, lag: int | None, time_lag_ms: int | None = None) -> dict[str, Any]:
-    lags = {"lag_floor": lag, "time_lag_ms": time_lag_ms}
+    lags = {"lag": lag, "time_lag_ms": time_lag_ms}
     return {"group_id": group_id, "own_verdict": own, "burrow_verdict": "ERR", **lags}
 
 

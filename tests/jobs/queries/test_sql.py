@@ -181,7 +181,7 @@ def test_tables_and_views_are_registered_with_their_comments(spark, tmp_path):
         assert columns == ("database", "name", "kind", "location")
         # Those whose tables are there; one needs none.
         assert [row[:3] for row in result if row[2] == "view"] == [
-            ("kafka", name, "view") for name in ("v_decode_coverage", "dim_enum")
+            ("kafka", name, "view") for name in ("v_decode_coverage", "v_enums")
         ]
         assert [row[1] for row in result if row[2] == "function"] == ["owner_at"]
         owner = "SELECT member_id, evidence_first_offset FROM kafka.owner_at('orders', 3, '2026-11-21T03:00:00Z')"

@@ -35,9 +35,9 @@ ROOT = Path(__file__).parents[3]
 Answers = Callable[[str], QueryResult]
 # Conditions that DuckDB leaves to the dataset, and others that it keeps: of each type, NULL, nested fields, lists.
 CONDITIONS = """
-SELECT * FROM ownership_intervals WHERE is_open
-SELECT * FROM ownership_intervals WHERE NOT is_open AND from_time IS NOT NULL
-SELECT is_open, count(*) FROM ownership_intervals GROUP BY ALL
+SELECT * FROM ownership_intervals WHERE is_provisional
+SELECT * FROM ownership_intervals WHERE NOT is_provisional AND from_time IS NOT NULL
+SELECT is_provisional, count(*) FROM ownership_intervals GROUP BY ALL
 SELECT count(*) FROM ownership_intervals
 SELECT topic, from_time FROM ownership_intervals WHERE from_time >= timestamptz '2026-11-21T03:00:00Z'
 SELECT topic FROM ownership_intervals WHERE topic > 'größe' OR topic IS NULL
@@ -231,7 +231,7 @@ def test_buckets_that_cannot_be_reached_are_reported_in_one_line(command, watche
 
 def test_what_is_printed_for_duckdb_of_a_bucket_names_its_files(tmp_path, watched, capfd):
     """A bare DuckDB runs it: here without the extension, and with the names of local files in place of the bucket's."""
-    make(tmp_path / "w", {"offset_commits": [{"record_offset": 7}], "ownership_intervals": [{"is_open": True}]})
+    make(tmp_path / "w", {"offset_commits": [{"record_offset": 7}], "ownership_intervals": [{"is_provisional": True}]})
     place = copied_to(tmp_path / "w", f"s3://bucket/{tmp_path.name}/w")
     assert cli.main(["sql", "--print-tables", "duckdb", "--warehouse", place]) == ExitCode.CLEAN
     text = capfd.readouterr().out
@@ -240,7 +240,7 @@ def test_what_is_printed_for_duckdb_of_a_bucket_names_its_files(tmp_path, watche
     bare = duckdb.connect()
     bare.execute(text[begin:].replace("INSTALL httpfs;\nLOAD httpfs;\n", "").replace(f"'{place}/", f"'{tmp_path}/w/"))
     assert bare.execute("SELECT record_offset FROM offset_commits").fetchall() == [(7,)]
-    assert bare.execute("SELECT is_open FROM ownership_intervals").fetchall() == [(True,)]
+    assert bare.execute("SELECT is_provisional FROM ownership_intervals").fetchall() == [(True,)]
     assert bare.execute("SELECT count(*) FROM topics").fetchall() == [(0,)]
     bare.close()
 

@@ -92,7 +92,7 @@ def test_a_topic_that_was_never_given_is_found_and_has_its_rows(
     # Nothing was written since.
     assert (found["severity"], found["kind"], found["messages_waiting"]) == ("warning", "stale_assignment", 0)
     columns = "topic, num_partitions, num_committed, num_owned"
-    asked = f"SELECT {columns} FROM partition_coverage WHERE group_id = '{NEVER_GIVEN}' ORDER BY topic"
+    asked = f"SELECT {columns} FROM v_partition_coverage WHERE group_id = '{NEVER_GIVEN}' ORDER BY topic"
     covered = printed(capfd, "sql", asked, "--warehouse", folder / "w", "--format", "csv")
     assert covered.splitlines()[1:] == ["lead,6,0,0", "side,2,2,0"]
 

@@ -123,7 +123,7 @@ def test_topics_of_kafka_itself_are_no_topics_that_nobody_reads(
 ) -> None:
     answers = []
     for warehouse in (audited_sample, copied):
-        words = ["sql", "SELECT count(*) AS num FROM partition_coverage", "--format", "csv"]
+        words = ["sql", "SELECT count(*) AS num FROM v_partition_coverage", "--format", "csv"]
         assert cli.main([*words, "--warehouse", str(warehouse)]) == 0
         answers.append(capfd.readouterr().out)
     assert answers[0] == answers[1]

@@ -69,8 +69,14 @@ def test_every_kind_of_group_has_a_history_without_faults(histories: tuple[Repla
 def assert_no_overlap(rows: list[dict[str, Any]], subject: tuple[str, ...]) -> None:
     """By offsets, which have no two records of one place; nothing goes on behind an open row."""
     last: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for row in sorted(rows, key=lambda row: (row["from_offset"], row["is_open"], row["to_offset"] or 0)):
-        assert row["is_open"] or (row["from_offset"] <= row["to_offset"] and row["from_time"] <= row["to_time"]), row
+    for row in sorted(
+        rows, key=lambda row: (row["from_record_offset"], row["is_provisional"], row["to_record_offset"] or 0)
+    ):
+        assert row["is_provisional"] or (
+            row["from_record_offset"] <= row["to_record_offset"] and row["from_time"] <= row["to_time"]
+        ), row
         before = last.get(key := tuple(row[name] for name in subject))
-        assert before is None or (not before["is_open"] and before["to_offset"] <= row["from_offset"]), (before, row)
+        assert before is None or (
+            not before["is_provisional"] and before["to_record_offset"] <= row["from_record_offset"]
+        ), (before, row)
         last[key] = row

@@ -35,12 +35,13 @@ def test_closed_and_open_rows_are_parted_and_each_in_order(
     """In one copy, as in two. Rows of `replay_anomalies` do not change."""
     for size in (0, 1, 30):
         rows = [
-            {"group_id": f"g{rng.integers(3)}", "is_open": bool(rng.random() < share_open),
-             "topic": f"t{rng.integers(3)}", "from_offset": int(rng.integers(9)), "record_offset": int(rng.integers(9))}
+            {"group_id": f"g{rng.integers(3)}", "is_provisional": bool(rng.random() < share_open),
+             "topic": f"t{rng.integers(3)}", "from_record_offset": int(rng.integers(9)),
+             "record_offset": int(rng.integers(9))}
             for _ in range(size)
         ]  # fmt: skip
         table, columns = TABLES[name], {column.name for column in TABLES[name].columns}
         made = filled(table, [{key: each[key] for key in each if key in columns} for each in rows])
-        expected = [(is_open, in_order(part, table)) for is_open, part in by_openness(table, made)]
+        expected = [(is_provisional, in_order(part, table)) for is_provisional, part in by_openness(table, made)]
         assert list(by_openness_in_order(table, made)) == expected
         assert sum(part.num_rows for _, part in expected) == size

@@ -100,17 +100,17 @@ def test_nothing_is_claimed_for_what_was_not_seen(tmp_path: Path) -> None:
     for name in ("a", "b"):
         ingest(tmp_path / "w", "--source", f"segments:{tmp_path / name}")
         replay(tmp_path / "w")
-    result = sorted(rows(tmp_path / "w", "offset_history"), key=lambda row: row["from_offset"])
+    result = sorted(rows(tmp_path / "w", "offset_history"), key=lambda row: row["from_record_offset"])
     assert [(row["committed_offset"], row["ended_by"], row["is_from_exact"]) for row in result] == [
         (0, "commit", True), (1, "commit", True), (2, "coverage_hole", True), (10, "commit", False), (11, None, True),
     ]  # fmt: skip
     assert result[2]["to_time"].timestamp() * 1000 == T0 + 2
     covered = sorted(rows(tmp_path / "w", "history_coverage"), key=lambda row: row["first_offset"])
-    assert [(row["first_offset"], row["last_offset"], row["is_open"]) for row in covered] == [
+    assert [(row["first_offset"], row["last_offset"], row["is_provisional"]) for row in covered] == [
         (0, 2, False), (10, 11, True),
     ]  # fmt: skip
     # Behind the hole no record says what kind of group it is by now.
-    names = ("group_id", "from_offset", "ended_by", "group_type", "state", "num_members", "confidence")
+    names = ("group_id", "from_record_offset", "ended_by", "group_type", "state", "num_members", "confidence")
     states = [
         ("g", 0, "coverage_hole", "classic", "Empty", 0, "certain"), ("g", 10, None, None, None, None, "possible"),
     ]  # fmt: skip
@@ -146,7 +146,7 @@ def test_records_of_a_leader_that_had_lost_its_office_are_not_replayed(tmp_path:
     replay(tmp_path / "w")
     assert {row["group_id"] for row in rows(tmp_path / "w", "offset_history")} == {"g"}
     epochs = sorted(rows(tmp_path / "w", "coordinator_epochs"), key=lambda row: row["partition_leader_epoch"])
-    told_of = ("partition_leader_epoch", "first_offset", "last_offset", "is_open")
+    told_of = ("partition_leader_epoch", "first_offset", "last_offset", "is_provisional")
     assert [tuple(row[name] for name in told_of) for row in epochs] == [(1, 0, 2, False), (4, 3, 4, True)]
 
 

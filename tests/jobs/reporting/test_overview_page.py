@@ -25,7 +25,7 @@ STOPPED_NOTHING = {"num_moved": 0, "num_returned": 0, "num_unowned": 0}
 
 
 def lag(group: str, partition: int, floor: int | None) -> dict[str, Any]:
-    return {"group_id": group, "topic": "orders", "partition": partition, "snapshot_time": NOW, "lag_floor": floor}
+    return {"group_id": group, "topic": "orders", "partition": partition, "snapshot_time": NOW, "lag": floor}
 
 
 def moved(group: str, offset: int, to: str | None, unread_ms: int | None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from deltalake import DeltaTable
 from jobs.cli import main
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.delta_commits import create
-from jobs.warehouses.delta_tables import IS_OPEN, Change, partitioning, sequence_of
+from jobs.warehouses.delta_tables import IS_PROVISIONAL, Change, partitioning, sequence_of
 from jobs.warehouses.table_files import TableFile
 from schemas.tables import TABLES, Table, folder_of
 from tests.audited_sample import SAMPLE, audited_sample
@@ -63,12 +63,12 @@ def aged(audited: Path, place: Path, columns: Mapping[str, Sequence[str]], table
 def made_anew(folder: Path, table: Table, rows: pa.Table, sequence: int) -> None:
     shutil.rmtree(folder)
     files = []
-    for is_open in (True, False) if partitioning(table) else (None,):
-        file = TableFile(LocalPlace(folder), table, f"older-{is_open}")
-        some = rows if is_open is None else rows.filter(pc.equal(rows.column(IS_OPEN), is_open))
+    for is_provisional in (True, False) if partitioning(table) else (None,):
+        file = TableFile(LocalPlace(folder), table, f"older-{is_provisional}")
+        some = rows if is_provisional is None else rows.filter(pc.equal(rows.column(IS_PROVISIONAL), is_provisional))
         file.write(some.select([column.name for column in table.columns]).cast(table_schema(table)))
         if (done := file.close()) is not None:
-            files.append(replace(done, is_open=is_open))
+            files.append(replace(done, is_provisional=is_provisional))
     create(LocalPlace(folder), table, Change(tuple(files)), sequence, NOW_MS)
 
 
@@ -124,7 +124,7 @@ def test_the_gate_adds_its_columns_and_knows_what_an_older_release_reported(
 
 
 def test_sql_says_of_a_table_that_is_not_there_yet_who_writes_it(old: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["sql", "SELECT count(*) FROM lag_daily", "--warehouse", str(old)]) == 0
+    assert main(["sql", "SELECT count(*) FROM v_lag_daily", "--warehouse", str(old)]) == 0
     assert capfd.readouterr().err == "groupscope: lag_days does not exist yet; run `groupscope lag` to write it\n"
     assert main(["sql", "SELECT count(*) FROM topics, gate_spans", "--warehouse", str(old)]) == 0
     assert capfd.readouterr().err == ""

@@ -21,7 +21,8 @@ VERSIONS = 3
 # Partitions and times, lists of structs, bytes.
 NAMES = {
     "ownership_intervals": lambda number: [
-        {"is_open": is_open, "topic": f'{number} "ü" %20', "partition": number} for is_open in (False, True)
+        {"is_provisional": is_provisional, "topic": f'{number} "ü" %20', "partition": number}
+        for is_provisional in (False, True)
     ],
     "classic_group_metadata": lambda number: [
         {"group_id": f"g{number}", "members": [{"member_id": "m", "client_id": 'x"y'}]}
@@ -37,7 +38,7 @@ def test_every_version_has_the_same_rows(name, hdfs, spark):
     warehouse, table, delta, old = Warehouse(RemotePlace(storage)), TABLES[name], None, ()
     for number in range(VERSIONS):
         added = written(warehouse, table, "run", NAMES[name](number))
-        removed = tuple(RemovedFile(file.name, is_data_change=True) for file in old if file.is_open)
+        removed = tuple(RemovedFile(file.name, is_data_change=True) for file in old if file.is_provisional)
         delta = commit(warehouse.path(name), table, Change(added, removed), number + 1, number, delta)
         old = added
     place, options = storage.delta_uri(name), storage.delta_options
@@ -49,7 +50,7 @@ def test_every_version_has_the_same_rows(name, hdfs, spark):
         theirs, ours = reader.load(place).toArrow(), DeltaTable(place, number, storage_options=options)
         result = as_lines(theirs)
         assert result == as_lines(ours.to_pyarrow_table())
-        expected = number + 1 + ("is_open" in theirs.column_names)
+        expected = number + 1 + ("is_provisional" in theirs.column_names)
         assert len(result) == expected
 
 

@@ -21,10 +21,12 @@ __all__ = ["storage"]
 pytestmark = pytest.mark.parametrize("storage", ELSEWHERE, indirect=True)
 
 STATS = {"numRecords": 5, "minValues": {"cluster": 'prod ü " %20'}, "maxValues": {"cluster": "x"}, "nullCount": {}}
-FIRST = DataFile("part-1.parquet", 10, 5, json.dumps(STATS, ensure_ascii=False), is_open=True)
-SECOND = DataFile("part-2.parquet", 20, 5, '{"numRecords":5}', is_data_change=False, is_open=False)
+FIRST = DataFile("part-1.parquet", 10, 5, json.dumps(STATS, ensure_ascii=False), is_provisional=True)
+SECOND = DataFile("part-2.parquet", 20, 5, '{"numRecords":5}', is_data_change=False, is_provisional=False)
 # As other writers name files of a partition.
-OTHER = DataFile("is_open=false/part-00000-a.c000.snappy.parquet", 30, 1, '{"numRecords":1}', is_open=False)
+OTHER = DataFile(
+    "is_provisional=false/part-00000-a.c000.snappy.parquet", 30, 1, '{"numRecords":1}', is_provisional=False
+)
 CHANGES = [
     Change((FIRST, OTHER)),
     Change((SECOND,), (RemovedFile(FIRST.name, is_data_change=False), RemovedFile(OTHER.name, is_data_change=True))),

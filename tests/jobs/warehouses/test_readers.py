@@ -142,7 +142,7 @@ def test_old_readers_and_writers_of_delta_may_use_the_tables(warehouse, name):
     assert (protocol.min_reader_version, protocol.reader_features) == (1, None)
     assert protocol.min_writer_version in (2, 3)
     assert protocol.writer_features is None
-    assert delta.metadata().configuration["groupscope.contract_version"] == "2"
+    assert delta.metadata().configuration["groupscope.contract_version"] == "3"
 
 
 @pytest.mark.parametrize("name", WRITTEN)

@@ -39,9 +39,9 @@ def ingest_all(warehouse):
 
 
 def history(warehouse):
-    """By the files alone: other programs leave out `is_open`, of which the Delta log has the values."""
+    """By the files alone: other programs leave out `is_provisional`, of which the Delta log has the values."""
     files = DeltaTable(warehouse / TABLE).file_uris()
-    columns = ["group_id", "is_open", "num_commits"]
+    columns = ["group_id", "is_provisional", "num_commits"]
     rows = [row for file in files for row in pq.read_table(file, columns=columns, partitioning=None).to_pylist()]
     return sorted(tuple(row[name] for name in columns) for row in rows)
 

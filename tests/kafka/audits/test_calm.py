@@ -39,7 +39,7 @@ def audited(request, tmp_path_factory):
 def test_there_are_no_findings(audited):
     _, warehouse, groups = audited
     assert {row["severity"] for row in rows(warehouse, "findings")} <= {"info"}
-    for table in ("offset_resets", "commit_findings", "replay_anomalies", "rejected_records"):
+    for table in ("offset_resets", "odd_commits", "replay_anomalies", "rejected_records"):
         assert not (warehouse / table).exists() or rows(warehouse, table) == [], table
     verdicts = rows(warehouse, "group_verdicts")
     assert {row["group_id"] for row in verdicts} == groups

@@ -101,7 +101,7 @@ def test_each_life_of_a_topic_has_its_id(log, warehouse):
     lives = [row for row in rows(warehouse, "topics") if row["topic"] == "renewed"]
     lives.sort(key=lambda row: row["from_time"])
     assert [row["topic_id"] for row in lives] == [each for each in dict.fromkeys(told) if each]
-    assert [row["is_open"] for row in lives] == [False, False, False, True]
+    assert [row["is_provisional"] for row in lives] == [False, False, False, True]
 
 
 def test_a_topics_deletion_is_one_reset_whichever_offsets_had_its_id(warehouse):

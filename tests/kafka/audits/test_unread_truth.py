@@ -93,7 +93,7 @@ def test_those_who_stopped_are_distinguished_and_rank_first(outages, warehouse):
 
 @pytest.mark.broker
 def test_nothing_was_unread_where_there_was_nothing_to_read(warehouse):
-    gone = {row["member_id"]: row["to_offset"] for row in rows(warehouse, "membership_intervals")
+    gone = {row["member_id"]: row["to_record_offset"] for row in rows(warehouse, "membership_intervals")
             if row["group_id"].startswith("quiet-") and row["leave_kind"] == "session_timeout_likely"}  # fmt: skip
     left = [row for row in rows(warehouse, "partition_moves") if row["from_member_id"] in gone]
     left = [row for row in left if gone[row["from_member_id"]] in (row["move_offset"], row["evidence_first_offset"])]

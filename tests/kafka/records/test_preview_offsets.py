@@ -85,18 +85,18 @@ def key_of(row):
 
 
 def held(warehouse):
-    return {key_of(row): row["committed_offset"] for row in rows(warehouse, "offset_history") if row["is_open"]}
+    return {key_of(row): row["committed_offset"] for row in rows(warehouse, "offset_history") if row["is_provisional"]}
 
 
 def held_before(warehouse, topic):
     """Before the first offset of this topic in each offsets partition."""
     found = rows(warehouse, "offset_history")
-    ends = {row["evidence_partition"]: row["from_offset"] for row in found if row["topic"] == topic}
+    ends = {row["evidence_partition"]: row["from_record_offset"] for row in found if row["topic"] == topic}
     before = [(row, ends[row["evidence_partition"]]) for row in found]
     return {
         key_of(row): row["committed_offset"]
         for row, end in before
-        if row["from_offset"] < end and (row["is_open"] or row["to_offset"] >= end)
+        if row["from_record_offset"] < end and (row["is_provisional"] or row["to_record_offset"] >= end)
     }
 
 

@@ -157,7 +157,7 @@ def has_target(replayed: Replayed, look: Look) -> bool:
 
 def assignments(replayed: Replayed, group: str) -> list[dict[str, Any]]:
     """Rebalances of the group since it was last deleted or became one of another type."""
-    ends = [row["to_offset"] for row in replayed.rows("group_state_intervals", group)
+    ends = [row["to_record_offset"] for row in replayed.rows("group_state_intervals", group)
             if row["ended_by"] in ("deleted", "converted")]  # fmt: skip
     return [row for row in replayed.rebalances(group)
             if row["assignment_offset"] > max(ends, default=-1) and row["num_members_after"]]  # fmt: skip

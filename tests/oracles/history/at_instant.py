@@ -36,7 +36,7 @@ def read(warehouse: Path, name: str) -> list[Row]:
 
 def holds(row: Row, at: float) -> bool:
     begun = row["from_time"] is None or row["from_time"] <= at
-    return begun and (row["is_open"] or (row["to_time"] is not None and at < row["to_time"]))
+    return begun and (row["is_provisional"] or (row["to_time"] is not None and at < row["to_time"]))
 
 
 @dataclass(frozen=True)

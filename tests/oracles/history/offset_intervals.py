@@ -57,12 +57,12 @@ class SlowOffsets:
                 self.explain()
             self.note_alive(record)
         for row in self.committed.values():
-            self.rows.append({**row, "is_open": True, "is_to_exact": True, "ended_by": None})
+            self.rows.append({**row, "is_provisional": True, "is_to_exact": True, "ended_by": None})
         for producer, transaction in self.open_transactions.items():
             lost = transaction["num_superseded"] + sum(
                 self.is_behind(key, entry) for key, entry in self.pending[producer].items()
             )
-            self.transactions.append({**transaction, "outcome": "open", "is_open": True, "num_superseded": lost})
+            self.transactions.append({**transaction, "outcome": "open", "is_provisional": True, "num_superseded": lost})
         for group, (offset, time) in self.alive.items():
             self.liveness.append((group, offset, time, None, None, False))
 
@@ -157,7 +157,7 @@ class SlowOffsets:
             {
                 **transaction,
                 "outcome": "committed" if marker["marker"] == "COMMIT" else "aborted",
-                "is_open": False,
+                "is_provisional": False,
                 "num_superseded": transaction["num_superseded"] + len(lost),
                 "end_time": marker["record_time"],
                 "evidence_last_offset": marker["record_offset"],
@@ -191,8 +191,8 @@ class SlowOffsets:
             self.close(key, effect["record_offset"], time, is_exact, "topic_recreated" if is_recreated else "commit")
             previous = None if is_recreated else old["committed_offset"]
         self.committed[key] = {
-            "key": key, **{name: record[name] for name in same}, "from_offset": effect["record_offset"],
-            "from_time": time, "to_offset": None, "to_time": None, "is_from_exact": is_exact,
+            "key": key, **{name: record[name] for name in same}, "from_record_offset": effect["record_offset"],
+            "from_time": time, "to_record_offset": None, "to_time": None, "is_from_exact": is_exact,
             "previous_offset": previous, "commit_time": record["commit_time"], "num_commits": 1,
             "last_commit_time": record["commit_time"], "last_expire_time": record["expire_time"],
             "producer_id": producer, "is_possible": is_possible,
@@ -202,7 +202,8 @@ class SlowOffsets:
 
     def close(self, key: Key, offset: int, time: int | None, is_exact: bool, why: str) -> Row:
         row = self.committed.pop(key)
-        row |= {"to_offset": offset, "to_time": time, "is_to_exact": is_exact, "ended_by": why, "is_open": False,
+        row |= {"to_record_offset": offset, "to_time": time, "is_to_exact": is_exact, "ended_by": why,
+        "is_provisional": False,
                 "evidence_last_offset": offset}  # fmt: skip
         self.rows.append(row)
         return row
@@ -280,7 +281,7 @@ class SlowOffsets:
             self.close(key, offset, time, False, "coverage_hole")
         for producer, transaction in self.open_transactions.items():
             lost = sum(self.was_behind(key, entry) for key, entry in self.pending[producer].items())
-            seen = {"outcome": "open", "is_open": False, "evidence_last_offset": offset}
+            seen = {"outcome": "open", "is_provisional": False, "evidence_last_offset": offset}
             self.transactions.append({**transaction, **seen, "num_superseded": transaction["num_superseded"] + lost})
         self.open_transactions.clear()
         self.pending.clear()

@@ -95,8 +95,8 @@ class Model:
             for row in self.of_group("ownership_intervals", move["group_id"])
             if all(row[name] == move[name] for name in ("topic", "topic_id", "role"))
             and row["partition"] < move["partition"]
-            and row["from_offset"] < move["move_offset"]
-            and (row["to_offset"] is None or row["to_offset"] >= move["move_offset"])
+            and row["from_record_offset"] < move["move_offset"]
+            and (row["to_record_offset"] is None or row["to_record_offset"] >= move["move_offset"])
         ]
         counts: dict[int, int] = {}
         for row in self.rows["topic_snapshots"]:
@@ -104,7 +104,9 @@ class Model:
                 counts[row["captured_time"]] = max(counts.get(row["captured_time"], 0), row["partition"] + 1)
         without = [time for time, number in counts.items() if number <= move["partition"]]
         if move["group_type"] == "classic" and lower:
-            lower = [self.values(move | {"to_offset": 0}, lambda offset: offset < move["move_offset"])["record_time"]]
+            lower = [
+                self.values(move | {"to_record_offset": 0}, lambda offset: offset < move["move_offset"])["record_time"]
+            ]
         if not lower or not without:
             return None
         seen = [time for time, number in counts.items() if time > max(without)]
@@ -137,7 +139,7 @@ class Model:
         """It was deleted in between, or nothing is known of what was in between."""
         return any(
             row["ended_by"] in ("deleted", "coverage_hole")
-            and stay["to_offset"] <= row["to_offset"] <= move["move_offset"]
+            and stay["to_record_offset"] <= row["to_record_offset"] <= move["move_offset"]
             for row in self.of_group("group_state_intervals", move["group_id"])
         )
 
@@ -149,12 +151,14 @@ class Model:
             return not stay["is_to_exact"]
         if stay["ended_by"] == "static_replaced" and gone is not None and not gone["is_to_exact"]:
             rounds = [
-                r for r in self.of_group("rebalances", stay["group_id"]) if r["assignment_offset"] == stay["to_offset"]
+                r
+                for r in self.of_group("rebalances", stay["group_id"])
+                if r["assignment_offset"] == stay["to_record_offset"]
             ]
             if not rounds:
                 return True
         return any(
-            row["assignment_offset"] == stay["to_offset"]
+            row["assignment_offset"] == stay["to_record_offset"]
             and row["unpersisted_rounds"] is None
             and row["from_generation"] is not None
             and row["to_generation"] != row["from_generation"] + 1
@@ -167,7 +171,7 @@ class Model:
         epochs = [r for r in self.rows["coordinator_epochs"] if r["offsets_partition"] == stay["evidence_partition"]]
         first = min((row["first_offset"] for row in epochs), default=0)
         return any(
-            first < row["first_offset"] <= stay["to_offset"]
+            first < row["first_offset"] <= stay["to_record_offset"]
             and row["from_time"] >= stay["to_time"] - (session + join) * 1000
             for row in epochs
         )
@@ -188,8 +192,8 @@ class Model:
     def has_others(self, stay: Row) -> bool:
         """Whether the group still had a member when that one went."""
         return any(
-            row["from_offset"] <= stay["to_offset"]
-            and (row["to_offset"] is None or row["to_offset"] > stay["to_offset"])
+            row["from_record_offset"] <= stay["to_record_offset"]
+            and (row["to_record_offset"] is None or row["to_record_offset"] > stay["to_record_offset"])
             for row in self.of_group("membership_intervals", stay["group_id"])
         )
 
@@ -209,21 +213,23 @@ class Model:
             row
             for row in self.of_group("ownership_intervals", move["group_id"])
             if all(row[name] == move[name] for name in ("topic", "topic_id", "partition", "role"))
-            and row["to_offset"] is not None
-            and row["to_offset"] <= move["move_offset"]
+            and row["to_record_offset"] is not None
+            and row["to_record_offset"] <= move["move_offset"]
             and move["from_member_id"] in (None, row["member_id"])
-            and row["from_offset"] < move["move_offset"]
+            and row["from_record_offset"] < move["move_offset"]
         ]
         if move["group_type"] == "share" and self.is_held(move):
             return None
-        return max(is_same, key=lambda row: (int(row["to_offset"]), int(row["from_offset"])), default=None)
+        return max(
+            is_same, key=lambda row: (int(row["to_record_offset"]), int(row["from_record_offset"])), default=None
+        )
 
     def is_held(self, move: Row) -> bool:
         """Members of share groups own partitions together."""
         return any(
             all(row[name] == move[name] for name in ("topic", "topic_id", "partition"))
-            and row["from_offset"] < move["move_offset"]
-            and (row["to_offset"] is None or row["to_offset"] > move["move_offset"])
+            and row["from_record_offset"] < move["move_offset"]
+            and (row["to_record_offset"] is None or row["to_record_offset"] > move["move_offset"])
             for row in self.of_group("ownership_intervals", move["group_id"])
         )
 
@@ -233,15 +239,18 @@ class Model:
         rows = self.of_group("partition_moves", move["group_id"])
         given = [row for row in rows if all(row[name] == move[name] for name in (*names, "move_offset"))]
         ends = [
-            row["to_offset"]
+            row["to_record_offset"]
             for row in self.of_group("ownership_intervals", move["group_id"])
-            if all(row[name] == move[name] for name in names) and (row["to_offset"] or 1 << 62) <= move["move_offset"]
+            if all(row[name] == move[name] for name in names)
+            and (row["to_record_offset"] or 1 << 62) <= move["move_offset"]
         ]
         return len(given) > 1 or ends.count(max(ends, default=-1)) > 1
 
     def gone(self, stay: Row) -> Row | None:
         rows = self.of_group("membership_intervals", stay["group_id"])
-        result = [r for r in rows if (r["member_id"], r["to_offset"]) == (stay["member_id"], stay["to_offset"])]
+        result = [
+            r for r in rows if (r["member_id"], r["to_record_offset"]) == (stay["member_id"], stay["to_record_offset"])
+        ]
         return result[0] if result else None
 
     def timeouts(self, move: Row, stay: Row) -> tuple[int, int, int, int]:
@@ -253,7 +262,7 @@ class Model:
             others = [one for one in before["members"] if any(same(one, other) for other in now["members"])]
             join = max((rebalance_of(one) for one in others), default=0)
             return session, min(3_000, session // 3), rebalance, join
-        record = self.newest_record(stay["group_id"], stay["member_id"], stay["to_offset"])
+        record = self.newest_record(stay["group_id"], stay["member_id"], stay["to_record_offset"])
         rebalance = record.get("rebalance_timeout_ms")
         if record.get("classic_member") is not None:
             session = record["classic_member"]["session_timeout_ms"]
@@ -264,7 +273,7 @@ class Model:
         return session, beat, session if rebalance in (None, -1) else rebalance, 0
 
     def classic_before(self, stay: Row) -> Row:
-        return self.values(stay, lambda offset: offset < stay["to_offset"])
+        return self.values(stay, lambda offset: offset < stay["to_record_offset"])
 
     def classic_member(self, stay: Row) -> Row:
         """As the last record before the end of its stay that names it. It may be gone for some generations, its
@@ -273,7 +282,7 @@ class Model:
         named = [
             each
             for row in rows
-            if row["record_offset"] < stay["to_offset"]
+            if row["record_offset"] < stay["to_record_offset"]
             for each in row["members"] or ()
             if each["member_id"] == stay["member_id"]
         ]
@@ -281,7 +290,7 @@ class Model:
         return result
 
     def classic_at(self, stay: Row) -> Row:
-        return self.values(stay, lambda offset: offset == stay["to_offset"])
+        return self.values(stay, lambda offset: offset == stay["to_record_offset"])
 
     def values(self, move: Row, chosen: Any) -> Row:
         rows = [
@@ -330,8 +339,8 @@ class Model:
             row["committed_offset"]
             for row in self.of_group("offset_history", move["group_id"])
             if (row["topic"], row["partition"]) == (move["topic"], move["partition"])
-            and row["from_offset"] <= move["move_offset"]
-            and (row["to_offset"] is None or move["move_offset"] < row["to_offset"])
+            and row["from_record_offset"] <= move["move_offset"]
+            and (row["to_record_offset"] is None or move["move_offset"] < row["to_record_offset"])
         ]
         known = sorted(
             (row["captured_time"], row["log_end_offset"], row["topic_id"])

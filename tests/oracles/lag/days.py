@@ -45,9 +45,9 @@ def slow_day(day: datetime, rows: list[Row]) -> Row:
         "day_time": day,
         **about(rows),
         "num_minutes": len({minute_of(row) for row in rows}),
-        "num_minutes_unknown": len({minute_of(row) for row in rows if row.get("lag_floor") is None}),
+        "num_minutes_unknown": len({minute_of(row) for row in rows if row.get("lag") is None}),
         "num_minutes_known": len({minute_of(row) for row in rows if row.get("time_lag_ms") is not None}),
-        **ranked("lag_floor", rows),
+        **ranked("lag", rows),
         **ranked("time_lag_ms", rows),
         "time_lag_method": methods.pop() if len(methods) == 1 else None,
     }
@@ -59,8 +59,8 @@ def slow_minute(minute: datetime, rows: list[Row]) -> Row:
         "minute_time": minute,
         "day_time": day_of(rows[0]),
         **about(rows),
-        "time_lag_ms_max": max((row["time_lag_ms"] for row in known if not row.get("is_open")), default=None),
-        "open_time_lag_ms_min": min((row["time_lag_ms"] for row in known if row.get("is_open")), default=None),
+        "time_lag_ms_max": max((row["time_lag_ms"] for row in known if not row.get("is_provisional")), default=None),
+        "open_time_lag_ms_min": min((row["time_lag_ms"] for row in known if row.get("is_provisional")), default=None),
     }
 
 

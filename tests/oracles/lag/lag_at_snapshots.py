@@ -78,7 +78,7 @@ class SlowLag:
             "log_start_offset": start,
             "log_end_offset": end,
             "lag_raw": lag,
-            "lag_floor": None if lag is None else max(lag, 0),
+            "lag": None if lag is None else max(lag, 0),
             "lag_available": max(end - max(value, start), 0) if has_start else None,
             "lost_messages": max(start - value, 0) if has_start else None,
             "no_commit": reason == "no_commit",

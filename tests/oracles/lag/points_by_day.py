@@ -5,7 +5,7 @@ BY_DAY = "PARTITION BY cluster, day_time, group_id, topic, topic_id, evidence_pa
 DATED = """\
 dated AS (
   SELECT cluster, date_trunc('day', snapshot_time) AS day_time, date_trunc('minute', snapshot_time) AS minute_time,
-    group_id, group_type, topic, topic_id, evidence_partition, lag_floor, time_lag_ms, time_lag_method, is_open,
+    group_id, group_type, topic, topic_id, evidence_partition, lag, time_lag_ms, time_lag_method, is_provisional,
     confidence
   FROM lag_points
 )"""
@@ -27,13 +27,13 @@ def measured(column: str) -> str:
 LAG_DAILY = f"""\
 WITH {DATED},
 placed AS (
-  SELECT dated.*, {placed("lag_floor")}, {placed("time_lag_ms")}
+  SELECT dated.*, {placed("lag")}, {placed("time_lag_ms")}
   FROM dated
 )
 SELECT cluster, day_time, group_id, max(group_type) AS group_type, topic, topic_id, count(*) AS num_points,
   count(DISTINCT minute_time) AS num_minutes,
-  count(DISTINCT CASE WHEN lag_floor IS NULL THEN minute_time END) AS num_minutes_unknown,
-  {measured("lag_floor")}, {measured("time_lag_ms")}
+  count(DISTINCT CASE WHEN lag IS NULL THEN minute_time END) AS num_minutes_unknown,
+  {measured("lag")}, {measured("time_lag_ms")}
 FROM placed
 GROUP BY cluster, day_time, group_id, topic, topic_id, evidence_partition
 """
@@ -53,7 +53,8 @@ asked AS (
   LEFT JOIN newest ON newest.cluster = dated.cluster AND newest.group_id = dated.group_id AND newest.place = 1
 ),
 placed AS (
-  SELECT asked.*, {OVER} AND NOT is_open AS is_over, coalesce({OVER} AND is_open, FALSE) AS is_over_unproven,
+  SELECT asked.*, {OVER} AND NOT is_provisional AS is_over,
+    coalesce({OVER} AND is_provisional, FALSE) AS is_over_unproven,
     {placed("time_lag_ms")}
   FROM asked
 ),
@@ -80,4 +81,4 @@ SELECT days.*, CASE WHEN objective_ms IS NOT NULL THEN num_over END AS num_minut
   CASE WHEN least_method = greatest_method THEN least_method END AS time_lag_method
 FROM days
 """
-BY_VIEW = {"lag_daily": LAG_DAILY, "v_freshness_slo": FRESHNESS}
+BY_VIEW = {"v_lag_daily": LAG_DAILY, "v_freshness_slo": FRESHNESS}

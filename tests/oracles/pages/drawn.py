@@ -41,7 +41,7 @@ def stay(member: str, partition: int, start: float, end: float | None, **columns
     return {
         "topic": "orders", "topic_id": None, "partition": partition, "member_id": member, "client_id": None,
         "phase": "assigned", "role": None, "from_time": at(start), "to_time": None if end is None else at(end),
-        "ended_by": None, "reader_doubt_from_time": None, "from_offset": int(start), **columns,
+        "ended_by": None, "reader_doubt_from_time": None, "from_record_offset": int(start), **columns,
     }  # fmt: skip
 
 

@@ -106,7 +106,7 @@ def subscribed(group: str, offset: int, member: str, topics: list[str] | None, c
 
 
 COVERAGE = Case(
-    "partition_coverage",
+    "v_partition_coverage",
     {
         "history_coverage": [known(DAY)],
         "topics": [
@@ -168,7 +168,7 @@ def record(group: str, offset: int, batch: int | None, size: int, whole: int | N
 
 
 HEADROOM = Case(
-    "record_headroom",
+    "v_record_headroom",
     {
         "history_coverage": [known(DAY)],
         "cluster_snapshots": [settings(2, message_max_bytes="1000")],
@@ -232,7 +232,7 @@ SPANS = Case(
             reset(0, 100, None), reset(20 * HOUR, None, 30), reset(21 * HOUR, 5, None), reset(None, None, None),
         ],
         # The day begins three hours before START.
-        "commit_findings": [
+        "odd_commits": [
             rewind(-3 * HOUR, 4, 60), rewind(-3 * HOUR, 9, 1_000, kind="negative"), rewind(21 * HOUR, 2, None),
         ],
     },

@@ -34,7 +34,7 @@ def library_of_leader(rows: Rows, row: Row) -> Row:
         if not is_this or done["group_type"] != "classic":
             continue
         for stay in rows["membership_intervals"]:
-            since, until = stay["from_offset"], stay["to_offset"]
+            since, until = stay["from_record_offset"], stay["to_record_offset"]
             was_there = since <= row["assignment_offset"] and (until is None or row["assignment_offset"] < until)
             if same(stay, row, *place) and stay["member_id"] == done["leader_after"] and was_there:
                 library, confidence = stay["client_library"], stay["client_library_confidence"]

@@ -50,7 +50,7 @@ FAILOVERS = Case(
         ],
         "group_state_intervals": [
             state("g", 2, 3), state("empty", 0, 3), {**state("joining", 1, 3), "evidence_partition": 4}
-            | {"state": "PreparingRebalance", "to_offset": 12}, {**state("later", 1), "from_offset": 21},
+            | {"state": "PreparingRebalance", "to_record_offset": 12}, {**state("later", 1), "from_record_offset": 21},
             {**state("late", 1), "evidence_partition": 5},
         ],
         "rebalances": [

@@ -155,7 +155,7 @@ UNJUDGED = Case(
     [{"rank": 1, "group_id": "empty", "is_dead": None}, {"rank": 2, "group_id": "used", "is_dead": None}],
 )
 CONSUMERS = Case(
-    "topic_consumers",
+    "v_topic_consumers",
     {
         "history_coverage": [known(DAY)],
         "topics": [{**C, "topic": name, "source": "snapshot"} for name in ("orders", "clicks", "unread")],

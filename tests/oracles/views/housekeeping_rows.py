@@ -33,7 +33,7 @@ def live(group: str, partition: int = 0, topic: str = "orders", last: float = 60
 
 
 def gone(row: Row, end: float) -> Row:
-    return {**row, "to_time": at(end), "to_offset": 90, "is_open": False, "ended_by": "deleted"}
+    return {**row, "to_time": at(end), "to_record_offset": 90, "is_provisional": False, "ended_by": "deleted"}
 
 
 def owned(group: str, partition: int, client: str | None, begin: float = 20, topic: str = "orders", **more: Any) -> Row:
@@ -68,5 +68,5 @@ def forecast(group: str, expires: float | None, rule: str = "simple", **more: An
 
 def verdict(group: str, partition: int | None, own: str, seconds: float, lag: int | None = None, **more: Any) -> Row:
     topic = None if partition is None else "orders"
-    judged = {"own_verdict": own, "burrow_verdict": "OK", "lag_floor": lag, "as_of_time": at(seconds)}
+    judged = {"own_verdict": own, "burrow_verdict": "OK", "lag": lag, "as_of_time": at(seconds)}
     return {**C, "group_id": group, "topic": topic, "partition": partition, **judged, **more}

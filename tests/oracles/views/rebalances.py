@@ -124,8 +124,8 @@ def is_missed(rows: Rows, rebalance: Row) -> bool:
         row["leave_kind"]
         for row in rows["membership_intervals"]
         if same(row, rebalance, "cluster", "group_id", "evidence_partition")
-        and row["to_offset"] is not None
-        and rebalance["evidence_first_offset"] <= row["to_offset"] <= rebalance["evidence_last_offset"]
+        and row["to_record_offset"] is not None
+        and rebalance["evidence_first_offset"] <= row["to_record_offset"] <= rebalance["evidence_last_offset"]
     ]
     timed_out = {"session_timeout_likely", "rebalance_timeout_likely", "static_expired_likely"}
     of_cluster = [row for row in rows["group_verdicts"] if row["cluster"] == rebalance["cluster"]]
@@ -140,7 +140,7 @@ def is_missed(rows: Rows, rebalance: Row) -> bool:
 def unread_so_far(rows: Rows, rebalance: Row) -> int | None:
     """Of each partition that it took, if nothing came after that."""
     states = [row for row in rows["group_state_intervals"] if same(row, rebalance, "cluster", "group_id")]
-    if not any(row["to_offset"] is None and row["num_members"] == 0 for row in states):
+    if not any(row["to_record_offset"] is None and row["num_members"] == 0 for row in states):
         return None
     as_of = cluster_times(rows, rebalance["cluster"])["as_of_time"]
     of_group = [row for row in rows["partition_moves"] if same(row, rebalance, "cluster", "group_id")]
@@ -441,6 +441,6 @@ VIEWS: dict[str, Callable[[Rows], list[Row]]] = {
     "v_rebalances": rebalances,
     "v_rebalance_causes": causes,
     "v_rebalance_storms": storms,
-    "rebalances_daily": daily,
+    "v_rebalances_daily": daily,
     "v_transactions_open": open_transactions,
 }

@@ -5,32 +5,20 @@ from collections.abc import Iterator
 
 import pytest
 
+from schemas import payloads
 from schemas.fields import Array, Field, Kind, Layout, Message, RecordType, Shape, Struct
-from schemas.records import (
-    ASSIGNMENT,
-    CONNECT_ASSIGNMENT,
-    CONNECT_SUBSCRIPTION,
-    CONTROL_KEY,
-    CONTROL_VALUE,
-    COOPERATIVE_STICKY_FORMS,
-    REGISTRY,
-    STICKY_FORMS,
-    STREAMS_ASSIGNMENT,
-    STREAMS_SUBSCRIPTION,
-    SUBSCRIPTION,
-    Reader,
-)
+from schemas.records import CONTROL_KEY, CONTROL_VALUE, REGISTRY, Reader
 from schemas.tables import WrongDeclaration
 from schemas.words.records import ControlType, GroupType, Part, RejectReason
 from tests.oracles.decoding.kafka_names import NAMES
 
 CLIENT_PAYLOADS = (
-    SUBSCRIPTION,
-    ASSIGNMENT,
-    STREAMS_SUBSCRIPTION,
-    STREAMS_ASSIGNMENT,
-    CONNECT_SUBSCRIPTION,
-    CONNECT_ASSIGNMENT,
+    payloads.SUBSCRIPTION,
+    payloads.ASSIGNMENT,
+    payloads.STREAMS_SUBSCRIPTION,
+    payloads.STREAMS_ASSIGNMENT,
+    payloads.CONNECT_SUBSCRIPTION,
+    payloads.CONNECT_ASSIGNMENT,
 )
 MESSAGES = [
     *(record.value for record in REGISTRY.values()),
@@ -40,8 +28,8 @@ MESSAGES = [
 ]
 SHAPES = [
     *((message.name, shape) for message in MESSAGES for shape in message.shapes),
-    *(("sticky", shape) for shape in STICKY_FORMS),
-    *(("cooperative-sticky", shape) for shape in COOPERATIVE_STICKY_FORMS),
+    *(("sticky", shape) for shape in payloads.STICKY_FORMS),
+    *(("cooperative-sticky", shape) for shape in payloads.COOPERATIVE_STICKY_FORMS),
 ]
 
 
@@ -250,7 +238,11 @@ WRONG = {
     '"records"': ('"record"', 2, "expected no record"),
     '"messages": [': ('"messages": ["x", ', 2, "expected as messages a list of objects, got ["),
     '"commonFields": [': ('"commonFields": [{}, ', 2, "expected as commonFields a list of objects, got [{}"),
-    '"commonStructs": [': ('"commonStructs": ["x", ', 2, "expected as commonStructs a list of objects, got ["),
+    '"commonStructs": [': (
+        '"commonStructs": {"name": "x"}, "messages": [',
+        2,
+        "expected as commonStructs a list of objects, got {",
+    ),
     '{"validVersions": "0", ': ('{\n"validVersions": 1, ', 18, "expected as validVersions a string, got 1"),
     '{"validVersions": "0-3"': (
         '{\n"validVersions": "3-1"',
@@ -271,7 +263,6 @@ WRONG = {
         "Value: expected a name that no message before has",
     ),
     '"fields": ["seats"]': ('"fields": ["seats", 5]', 15, "expected as fields a list of objects, got ["),
-    '"releases": "1.9", ': ('"releases": "1.9", "releases": "2.0", ', 18, "each key once, got more than one releases"),
     '"apiKey": 7': ('"apiKey": "7"', 22, 'expected as apiKey a number, got "7"'),
     '["The", "row."]': ('["The", 5]', 9, 'expected as about a string, or a list of strings, got ["The", 5]'),
 }

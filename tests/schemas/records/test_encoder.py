@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from schemas import payloads
 from schemas.fields import Field, Kind, Message
-from schemas.records import ASSIGNMENT, REGISTRY, STREAMS_SUBSCRIPTION, SUBSCRIPTION
+from schemas.records import REGISTRY
 from tests.builders.records.encoder import encode, encode_key, encode_payload, encode_value, java_utf, uvarint
 from tests.oracles.decoding.vectors import CLASSIC_GROUPS, OFFSET_COMMITS, VECTORS, T
 
@@ -50,20 +51,20 @@ T_0_1 = [{"topic": "t", "partitions": [0, 1]}]
     ("message", "version", "values", "payload_hex"),
     [
         (
-            SUBSCRIPTION,
+            payloads.SUBSCRIPTION,
             3,
             {"topics": ["t"], "user_data": None, "owned_partitions": T_0_1, "generation_id": 4, "rack_id": "r"},
             "000300000001000174ffffffff0000000100017400000002000000000000000100000004000172",
         ),
-        (SUBSCRIPTION, 0, {"topics": ["t"], "user_data": None}, "000000000001000174ffffffff"),
+        (payloads.SUBSCRIPTION, 0, {"topics": ["t"], "user_data": None}, "000000000001000174ffffffff"),
         (
-            ASSIGNMENT,
+            payloads.ASSIGNMENT,
             3,
             {"assigned_partitions": T_0_1, "user_data": b"\x05"},
             "0003000000010001740000000200000000000000010000000105",
         ),
         (
-            STREAMS_SUBSCRIPTION,
+            payloads.STREAMS_SUBSCRIPTION,
             11,
             {
                 "latest_supported_version": 11,

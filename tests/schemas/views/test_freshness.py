@@ -61,7 +61,7 @@ CASES: dict[str, tuple[list[Row], list[Row], Row]] = {
     "nothing is known": ([point(0, None)], [asked(60_000)], answer(0, 0, None, None)),
     # The log is not known so far: what seems late may have been committed meanwhile.
     "what may still change counts neither as over nor as known": (
-        [*forty(0), point(50, 90_000, is_open=True), point(51, 5, is_open=True)], [asked(60_000)],
+        [*forty(0), point(50, 90_000, is_provisional=True), point(51, 5, is_provisional=True)], [asked(60_000)],
         answer(41, 0, 1.0, True),
     ),
 }  # fmt: skip

@@ -14,7 +14,7 @@ from tests.oracles.lag.days import with_days
 
 START = datetime(2026, 11, 21, 10, tzinfo=UTC)
 GATE_VIEWS = (
-    "v_gate_spans", "v_gate_coverage", "v_ungated_commits", "v_freshness_slo", "lag_daily", "expectation_daily"
+    "v_gate_spans", "v_gate_coverage", "v_ungated_commits", "v_freshness_slo", "v_lag_daily", "v_expectation_daily"
 )  # fmt: skip
 Row = dict[str, Any]
 
@@ -47,7 +47,7 @@ def span(first: int, end: int, minutes: float, verdict: str = "passed", **others
 def commit(previous: int | None, committed: int, minutes: float, record: int, **others: Any) -> Row:
     delta = None if previous is None else committed - previous
     value = {"previous_offset": previous, "committed_offset": committed, "delta": delta, "commit_time": at(minutes)}
-    about = {"group_id": "g", "topic": "orders", "partition": 0, "from_offset": record, "via": "plain"}
+    about = {"group_id": "g", "topic": "orders", "partition": 0, "from_record_offset": record, "via": "plain"}
     evidence = {"evidence_first_offset": record, "evidence_last_offset": record}
     return {**about, **value, **evidence, **others}
 
@@ -150,7 +150,7 @@ CAUSES: dict[str, tuple[tuple[int, int], dict[str, list[Row]], str | None]] = {
     "reset on": ((160, 200), {"offset_history": [commit(100, 160, 5, 59)], "offset_resets": [RESET]}, "reset"),
     "expired": (
         (60, 200),
-        {"offset_history": [commit(0, 100, 1, 3, to_offset=55)], "offset_resets": [RESET]},
+        {"offset_history": [commit(0, 100, 1, 3, to_record_offset=55)], "offset_resets": [RESET]},
         "reset",
     ),
     "reset of others": (
@@ -245,7 +245,14 @@ def test_coverage_adds_up_what_had_been_validated_before_its_commit(tmp_path: Pa
 def test_ungated_commits_are_those_that_no_passed_span_covers_with_the_owner_then(tmp_path: Path) -> None:
     def stay(member: str, first: int, end: int | None, **others: Any) -> Row:
         about = {"group_id": "g", "topic": "orders", "member_id": member, "client_host": f"/{member}", "client_id": "c"}
-        return {**about, "from_offset": first, "to_offset": end, "is_open": end is None, "phase": "assigned", **others}
+        return {
+            **about,
+            "from_record_offset": first,
+            "to_record_offset": end,
+            "is_provisional": end is None,
+            "phase": "assigned",
+            **others,
+        }
 
     owners = [
         stay("m1", 0, 13),
@@ -275,7 +282,7 @@ def test_ungated_commits_are_those_that_no_passed_span_covers_with_the_owner_the
 def point(minutes: float, lag: int | None, time_lag: int | None, **others: Any) -> Row:
     about = {"group_id": "g", "group_type": "classic", "topic": "orders", "snapshot_time": at(minutes)}
     method = "none" if time_lag is None else "interpolated"
-    return {**about, "lag_floor": lag, "time_lag_ms": time_lag, "time_lag_method": method, **others}
+    return {**about, "lag": lag, "time_lag_ms": time_lag, "time_lag_method": method, **others}
 
 
 LAGS = {
@@ -302,10 +309,10 @@ def test_an_ungated_commit_is_no_surer_than_the_one_at_which_it_begins(
 ) -> None:
     """How the one before ended may be likely: this one shows that it did."""
     history = [
-        commit(None, 90, -1, 9, to_offset=11, confidence=earlier),
-        commit(90, 100, 1, 11, to_offset=None, confidence=own),
+        commit(None, 90, -1, 9, to_record_offset=11, confidence=earlier),
+        commit(90, 100, 1, 11, to_record_offset=None, confidence=own),
         # Of another partition.
-        commit(None, 90, -1, 10, to_offset=11, confidence="possible", partition=1),
+        commit(None, 90, -1, 10, to_record_offset=11, confidence="possible", partition=1),
     ]
     spans = [span(0, 10, 0)]
     rows = rows_of(tmp_path / "w", "v_ungated_commits", {"gate_spans": spans, "offset_history": history})
@@ -313,14 +320,14 @@ def test_an_ungated_commit_is_no_surer_than_the_one_at_which_it_begins(
 
 
 def test_daily_lag_gives_percentiles_of_nearest_rank(tmp_path: Path) -> None:
-    rows = rows_of(tmp_path / "w", "lag_daily", LAGS)
+    rows = rows_of(tmp_path / "w", "v_lag_daily", LAGS)
     day = datetime(2026, 11, 21, tzinfo=UTC)
     assert picked(rows, "day_time", "topic", "num_points", "num_minutes", "num_minutes_unknown") == [
         (day + timedelta(days=1), "orders", 2, 2, 0),
         (day, "orders", 21, 5, 1),
         (day, "clicks", 1, 1, 1),
     ]
-    assert picked(rows, "lag_floor_p50", "lag_floor_p95", "lag_floor_p99", "lag_floor_max") == [
+    assert picked(rows, "lag_p50", "lag_p95", "lag_p99", "lag_max") == [
         (5, 7, 7, 7),
         (100, 190, 200, 200),
         (None, None, None, None),
@@ -377,7 +384,7 @@ def test_expectations_by_day_with_what_is_usual(tmp_path: Path) -> None:
         judged(-1, True, False),
         judged(0, True, False, False, False, None),
     )
-    rows = rows_of(tmp_path / "w", "expectation_daily", tables)
+    rows = rows_of(tmp_path / "w", "v_expectation_daily", tables)
     names = ("num_runs", "num_failures", "num_errors", "share_failing", "share_failing_7_days", "share_failing_28_days")
     assert picked(rows, *names) == [
         (4, 3, 1, 0.75, 4 / 6, 5 / 14),
@@ -401,7 +408,7 @@ def test_an_expectation_that_never_fails_for_90_days_is_marked(tmp_path: Path) -
         judged(0, True, expectation="short"),
         judged(0, None, expectation="unknown"),
     )
-    rows = rows_of(tmp_path / "w", "expectation_daily", tables)
+    rows = rows_of(tmp_path / "w", "v_expectation_daily", tables)
     today = [row for row in rows if row["day_time"].date() == START.date()]
     assert {row["expectation"]: (row["is_never_failing"], row["is_always_failing"]) for row in today} == {
         "long": (True, False),

@@ -112,13 +112,13 @@ def random_history(rng: np.random.Generator, number: int) -> Rows:
         stay = {"cluster": "a", "group_id": one_of("g", "h"), "member_id": member}
         who = {"client_id": one_of(None, "c", "d"), "client_host": one_of(None, "/h", "/i")}
         gone = {
-            "to_offset": one_of(None, number // 3, number - 1),
+            "to_record_offset": one_of(None, number // 3, number - 1),
             "leave_kind": one_of("left", "static_expired_likely"),
         }
         library = one_of(*ClientLibrary, None)
         by_bytes = {
             "evidence_partition": 0,
-            "from_offset": one_of(0, number // 4),
+            "from_record_offset": one_of(0, number // 4),
             "client_library": library,
             "client_library_confidence": None if library is None else one_of("likely", "possible"),
         }
@@ -129,7 +129,7 @@ def random_history(rng: np.random.Generator, number: int) -> Rows:
     for cluster in ("a", "b"):
         for group in ("g", "h"):
             members, end = (0, None) if group == "g" else one_of((1, None), (0, 9))
-            state = {"cluster": cluster, "group_id": group, "num_members": members, "to_offset": end}
+            state = {"cluster": cluster, "group_id": group, "num_members": members, "to_record_offset": end}
             rows["group_state_intervals"].append(state)
     half = number // 2
     for first, last, complete in ((0, half, one_of(None, half // 2)), (half + 1, number - 2, half + 1)):
@@ -169,8 +169,8 @@ def test_among_many_rebalances_there_are_storms(rng: np.random.Generator) -> Non
     pytest.fail(str(kinds))
 
 
-def test_every_word_of_the_history_is_in_dim_enum_with_its_meaning() -> None:
-    rows = by_duckdb("dim_enum", {})
+def test_every_word_of_the_history_is_in_v_enums_with_its_meaning() -> None:
+    rows = by_duckdb("v_enums", {})
     assert len({(row["table_name"], row["column_name"], row["value"]) for row in rows}) == len(rows)
     known = {name: {column.name for column in of.columns} for name, of in (TABLES | VIEWS).items()}
     known["groupscope rebalances"] = set(timeline.COLUMNS)
@@ -198,7 +198,7 @@ def test_partitions_that_nobody_has_count_unless_their_group_was_stopped_on_purp
                                  ("down", "left", "DOWN"), ("back", "session_timeout_likely", "OK")):  # fmt: skip
         of_group = {"group_id": group, "assignment_offset": 5, "evidence_first_offset": 4, "evidence_last_offset": 5}
         rows["rebalances"].append({**of_group, "unread_partition_high_ms": None})
-        rows["membership_intervals"].append({"group_id": group, "to_offset": 5, "leave_kind": kind})
+        rows["membership_intervals"].append({"group_id": group, "to_record_offset": 5, "leave_kind": kind})
         rows["group_verdicts"].append({"group_id": group, "own_verdict": verdict, "as_of_time": NOW})
         rows["group_state_intervals"].append({"group_id": group, "num_members": int(group == "back")})
         gone = {"kind": "revoked", "move_offset": 5, "topic": "t", "move_time": NOW - timedelta(seconds=90)}

@@ -17,16 +17,16 @@ KNOWN = {
     "v_decode_coverage": {"INTERVAL '7' DAY"},
     "v_group_verdict": {"INTERVAL '7' DAY"},
     "v_commit_volume": {"INTERVAL '1' HOUR"},
-    "expectation_daily": {"INTERVAL '7' DAY", "INTERVAL '28' DAY", "INTERVAL '89' DAY", "INTERVAL '90' DAY"},
+    "v_expectation_daily": {"INTERVAL '7' DAY", "INTERVAL '28' DAY", "INTERVAL '89' DAY", "INTERVAL '90' DAY"},
     # The default of delete.retention.ms, where no snapshot has it.
     "v_offsets_topic_health": {"86400000"},
     # No topic can have more partitions.
-    "partition_coverage": {"20000000"},
+    "v_partition_coverage": {"20000000"},
     # What makes a restart one is that nobody comes back for a third time.
     "v_rebalance_storms": {"2"},
 }
 # Has texts only, and the lengths of ids of tools.
-OF_TEXTS = {"dim_enum", "v_inventory"}
+OF_TEXTS = {"v_enums", "v_inventory"}
 
 
 def numbers(sql: str) -> set[str]:

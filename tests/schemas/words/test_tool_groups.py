@@ -28,7 +28,7 @@ OF_TOOLS = {
 def test_the_gate_and_the_inventory_know_the_same_groups(tmp_path: Path) -> None:
     choice = Choice(tool_groups=Settings().gate.tool_groups)
     assert {group: choice.is_left_out(group) for group in OF_TOOLS} == OF_TOOLS
-    make(tmp_path, {"group_state_intervals": [{"group_id": group, "to_offset": None} for group in OF_TOOLS]})
+    make(tmp_path, {"group_state_intervals": [{"group_id": group, "to_record_offset": None} for group in OF_TOOLS]})
     statement = "SELECT group_id, is_tool FROM v_inventory"
     with DuckDBEngine(str(tmp_path)).scope([statement]) as answer:
         assert dict(answer(statement).rows) == OF_TOOLS

@@ -63,7 +63,9 @@ class Replayed:
     def in_effect(self, offset: int) -> dict[Key, Value]:
         found: dict[Key, Value] = {}
         for row in self.rows("offset_history"):
-            if row["from_offset"] <= offset and (row["to_offset"] is None or offset < row["to_offset"]):
+            if row["from_record_offset"] <= offset and (
+                row["to_record_offset"] is None or offset < row["to_record_offset"]
+            ):
                 key = row["group_id"], row["topic"], row["partition"]
                 assert key not in found
                 found[key] = row["committed_offset"], row["leader_epoch"], row["metadata"]
@@ -72,7 +74,8 @@ class Replayed:
     def alive(self, offset: int) -> set[str]:
         of = self.finished.liveness
         is_in = pc.and_(
-            pc.less_equal(of["from_offset"], offset), pc.greater(of["to_offset"].fill_null(1 << 40), offset)
+            pc.less_equal(of["from_record_offset"], offset),
+            pc.greater(of["to_record_offset"].fill_null(1 << 40), offset),
         )
         return set(of.filter(is_in)["group_id"].to_pylist())
 
@@ -144,8 +147,8 @@ def test_who_takes_over_drops_ends_and_begins_offsets_with_its_first_record(rng:
     rows = Replayed(log, Facts(), 8, rng).rows("offset_history")
     columns = (
         "partition",
-        "from_offset",
-        "to_offset",
+        "from_record_offset",
+        "to_record_offset",
         "committed_offset",
         "previous_offset",
         "ended_by",

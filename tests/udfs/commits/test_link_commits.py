@@ -122,7 +122,9 @@ def assert_equal(result: Replayed, slow: SlowOffsets) -> None:
     assert ordered(result.rows("offset_history")) == ordered([history(row) for row in slow.rows])
     assert ordered(result.rows("transactions")) == ordered([transaction(row) for row in slow.transactions])
     assert sorted(map(repr, result.liveness)) == sorted(map(repr, slow.liveness))
-    possible = [(row["key"][0], row["from_offset"], row["to_offset"]) for row in slow.rows if row["is_possible"]]
+    possible = [
+        (row["key"][0], row["from_record_offset"], row["to_record_offset"]) for row in slow.rows if row["is_possible"]
+    ]
     assert offsets_in(result.possible, slow.log) == offsets_in(possible, slow.log)
     anomalies = sorted(
         (row["kind"], row["group_id"], row["evidence_first_offset"], row["record_offset"])
@@ -219,8 +221,8 @@ def expected_answer(log: list[Row], slow: SlowOffsets, key: tuple[str, str, int]
         row["committed_offset"]
         for row in slow.rows
         if row["key"] == key
-        and row["from_offset"] <= offset
-        and (row["to_offset"] is None or offset < row["to_offset"] or is_hole_at(row, offset))
+        and row["from_record_offset"] <= offset
+        and (row["to_record_offset"] is None or offset < row["to_record_offset"] or is_hole_at(row, offset))
     ]
     records = [r for r in log if (r.get("group_id"), r.get("topic"), r.get("partition")) == key]
     newest = [r["record_offset"] for r in records if r["record_offset"] <= offset]
@@ -236,7 +238,7 @@ def expected_answer(log: list[Row], slow: SlowOffsets, key: tuple[str, str, int]
 
 def is_hole_at(row: Row, offset: int) -> bool:
     """A hole begins behind its offset: there the value still held."""
-    return bool(row["ended_by"] == "coverage_hole" and offset == row["to_offset"])
+    return bool(row["ended_by"] == "coverage_hole" and offset == row["to_record_offset"])
 
 
 def time_of(commits: list[Row]) -> int | None:

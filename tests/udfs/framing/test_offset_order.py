@@ -90,7 +90,7 @@ def test_a_compacted_batch_that_is_left_out_counts_its_records_and_not_the_offse
     log = framed(full_batch(50, 1) + left + full_batch(200, 1))
     (result,) = ranges_of(with_rising_offsets(log, 49, 200), 49, 200)
     assert (result.num_records, result.is_num_records_estimated) == (2, False)
-    assert (result.from_offset, result.to_offset) == (51, 199)
+    assert (result.from_record_offset, result.to_record_offset) == (51, 199)
 
 
 def altered(rng: np.random.Generator, offset: int) -> int:
@@ -156,5 +156,5 @@ def test_in_a_log_without_gaps_the_altered_batch_is_left_out_and_all_offsets_are
         assert first_offsets(result.batches) == [first for first, _ in written[:place] + written[place + 1 :]], batches
         (lost,) = ranges_of(result, before, highest)
         first, last = written[place]
-        assert (lost.from_offset, lost.to_offset, lost.num_records) == (first, last, last - first + 1)
+        assert (lost.from_record_offset, lost.to_record_offset, lost.num_records) == (first, last, last - first + 1)
         assert not lost.is_num_records_estimated

@@ -49,4 +49,4 @@ def test_how_many_records_ranges_held(
     ]
     note_offsets(ranges, first, last)
     assert [(each.num_records, each.is_num_records_estimated) for each in ranges] == list(expected)
-    assert all(each.to_offset == last for each in ranges)
+    assert all(each.to_record_offset == last for each in ranges)

@@ -22,7 +22,7 @@ def live(first: int, last: int | None = None, is_cut: bool = False) -> Live:
 
 
 def spans(*rows: tuple[str, int, int | None]) -> dict[str, list[Span]]:
-    names = ("group_id", "from_offset", "to_offset")
+    names = ("group_id", "from_record_offset", "to_record_offset")
     return merged_spans(pa.table([list(column) for column in zip(*rows, strict=True)], names))
 
 

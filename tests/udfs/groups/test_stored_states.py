@@ -18,7 +18,7 @@ from udfs.groups.readers.records import Moment
 from udfs.groups.states.modern import Base, Cause, Modern, Rebalance, Standing, Start, Stop
 from udfs.topics.partition_codes import TopicCodes
 
-OF_INTERVALS = "from_time from_offset is_from_exact last_offset group_type"
+OF_INTERVALS = "from_time from_record_offset is_from_exact last_offset group_type"
 # As the oldest states have them. Never change a line.
 STORED: dict[type[Any], str] = {
     StateStretch: f"{OF_INTERVALS} state generation_or_epoch protocol_type assignor num_members confidence",

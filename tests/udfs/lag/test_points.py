@@ -210,7 +210,7 @@ def test_streams_says_itself_what_time_it_has_come_to(metadata: str | None, expe
     assert row["time_lag_low_ms"] <= row["time_lag_ms"] <= row["time_lag_high_ms"]
 
 
-KNOWN = ("lag_raw", "lag_floor", "lag_available", "lost_messages", "committed_beyond_end")
+KNOWN = ("lag_raw", "lag", "lag_available", "lost_messages", "committed_beyond_end")
 SITUATIONS: list[tuple[list[dict[str, Any]], Captured | None, tuple[Any, ...], str | None]] = [
     ([commit("g", PLACE, 30, 0)], Captured(None, 10, 50), (20, 20, 20, 0, False), None),
     ([commit("g", PLACE, 30, 0)], Captured(None, 40, 50), (20, 20, 10, 10, False), None),
@@ -234,7 +234,7 @@ def test_every_column_by_situation(
 ) -> None:
     """Of an owned partition, so that there is a row without a commit too."""
     owned = {"group_id": "g", "group_type": "consumer", "topic": PLACE[0], "partition": 0, "member_id": "m",
-             "from_time": 0, "from_offset": 5}  # fmt: skip
+             "from_time": 0, "from_record_offset": 5}  # fmt: skip
     snapshots = {20 * SECOND: {("other", 0): Captured(None, 0, 0)} | ({PLACE: captured} if captured else {})}
     row = newest(offsets, snapshots, ownership_intervals=[owned])
     assert tuple(row[name] for name in KNOWN) == numbers

@@ -19,7 +19,7 @@ Row = dict[str, Any]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 START = datetime(2026, 11, 21, tzinfo=UTC)
 TAKEN = (
-    "group_id", "topic", "topic_id", "partition", "snapshot_time", "lag_floor", "time_lag_ms", "time_lag_method",
+    "group_id", "topic", "topic_id", "partition", "snapshot_time", "lag", "time_lag_ms", "time_lag_method",
     "group_type", "evidence_first_offset", "evidence_last_offset", "confidence",
 )  # fmt: skip
 
@@ -48,7 +48,7 @@ def random_point(rng: np.random.Generator, key: tuple[str, str | None, int], at:
         "topic_id": "id" if topic is None else str(rng.choice(["1", "2"])) if rng.random() < 0.5 else None,
         "partition": partition,
         "snapshot_time": at,
-        "lag_floor": None if rng.random() < 0.3 else int(rng.integers(size)),
+        "lag": None if rng.random() < 0.3 else int(rng.integers(size)),
         "time_lag_ms": time_lag,
         "time_lag_method": TimeLagMethod.NONE.value
         if time_lag is None
@@ -77,10 +77,10 @@ def micros(time: datetime) -> int:
 
 def summed(rng: np.random.Generator, rows: list[Row], settled: datetime | None) -> list[Sums]:
     sums = LagSums(7, None if settled is None else micros(settled))
-    is_open = [settled is None or row["snapshot_time"] >= settled for row in rows]
+    is_provisional = [settled is None or row["snapshot_time"] >= settled for row in rows]
     result: list[Sums] = []
     for wanted in (True, False):
-        for piece in pieces(rng, [row for row, each in zip(rows, is_open, strict=True) if each is wanted]):
+        for piece in pieces(rng, [row for row, each in zip(rows, is_provisional, strict=True) if each is wanted]):
             result += sums.take(piece)
     return [*result, *sums.remaining()]
 
@@ -99,7 +99,7 @@ def test_days_and_minutes_are_those_of_a_slow_adding_up(
         settled = None if rng.random() < 0.2 else START + timedelta(seconds=int(rng.integers(0, 3 * 86_400)))
         result = summed(rng, rows, settled)
         marked = [
-            {**row, "evidence_partition": 7, "is_open": settled is None or row["snapshot_time"] >= settled}
+            {**row, "evidence_partition": 7, "is_provisional": settled is None or row["snapshot_time"] >= settled}
             for row in rows
         ]
         assert row_texts(row for each in result for row in each.days.to_pylist()) == row_texts(slow_days(marked))
@@ -108,7 +108,7 @@ def test_days_and_minutes_are_those_of_a_slow_adding_up(
 
 def test_sums_have_the_columns_of_their_tables(rng: np.random.Generator) -> None:
     (result,) = summed(rng, [random_point(rng, ("g", "t", 0), START)], None)
-    made_by_job = {"cluster", "is_open"}
+    made_by_job = {"cluster", "is_provisional"}
     for rows, table in ((result.days, TABLES["lag_days"]), (result.minutes, TABLES["lag_minutes"])):
         assert {*rows.column_names} == {column.name for column in table.columns} - made_by_job
 

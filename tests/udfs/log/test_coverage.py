@@ -40,7 +40,7 @@ def test_rows_say_what_was_read_and_since_when_nothing_is_missing(pieces: int) -
 def facts(row: dict[str, Any]) -> tuple[object, ...]:
     names = (
         "first_offset", "last_offset", "complete_from_offset", "complete_from_time", "from_time", "to_time",
-        "num_records", "compacted_records_estimate", "is_open",
+        "num_records", "compacted_records_estimate", "is_provisional",
     )  # fmt: skip
     return tuple(row[name] for name in names)
 

@@ -35,7 +35,7 @@ def test_rows_hold_the_records_that_count_and_the_newest_is_open() -> None:
     epochs.add(np.array([7, 20]), np.array([3, 5], np.int32), np.array([NO_TIME, 2000]))
     rows = epoch_rows("c", 1, epochs.of.items())
     # Of epoch 4 no record counts.
-    names = ("partition_leader_epoch", "first_offset", "last_offset", "from_time", "to_time", "is_open")
+    names = ("partition_leader_epoch", "first_offset", "last_offset", "from_time", "to_time", "is_provisional")
     assert [tuple(row[name] for name in names) for row in rows] == [
         (3, 4, 7, None, 600, False),
         (5, 20, 20, 2000, 2000, True),

@@ -189,12 +189,12 @@ def test_ranges_of_bytes_that_are_no_batch() -> None:
         "source_file": "/logs/\\udcff.log",
     }
     first = {
-        "byte_position": 61, "size_bytes": 10, "reason": "bad_crc", "field": None, "from_offset": 5, "to_offset": 11,
-        "num_records": 7, "is_num_records_estimated": False,
+        "byte_position": 61, "size_bytes": 10, "reason": "bad_crc", "field": None, "from_record_offset": 5,
+        "to_record_offset": 11, "num_records": 7, "is_num_records_estimated": False,
     }  # fmt: skip
     second = {
         "byte_position": 90, "size_bytes": 2**40, "reason": "torn_batch", "field": "batch_length",
-        "from_offset": None, "to_offset": None, "num_records": 1, "is_num_records_estimated": True,
+        "from_record_offset": None, "to_record_offset": None, "num_records": 1, "is_num_records_estimated": True,
     }  # fmt: skip
     empty = dict.fromkeys(set(rows[0]) - set(reported) - set(first))
     assert rows == [{**empty, **reported, **first}, {**empty, **reported, **second}]

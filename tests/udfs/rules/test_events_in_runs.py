@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from tests.builders.tables.measured import commit_finding_rows, in_ranges, rate_rows, reset_rows, volume_rows
+from tests.builders.tables.measured import in_ranges, odd_commit_rows, rate_rows, reset_rows, volume_rows
 from tests.builders.tables.offset_situations import DAY, SECOND, Row, Situation, at
 from udfs.lag.partition_history import PartitionHistory
 
@@ -93,10 +93,10 @@ def test_runs_give_what_one_run_gives(rng: np.random.Generator, turn: int) -> No
     assert split(reset_rows(played(steps[: cut + 1]), None), "at_time", time)[0] == early
     assert reset_rows(from_on(whole, time), time).to_pylist() == late
     day = time // DAY * DAY
-    early, late = split(commit_finding_rows(whole, None), "day_time", day)
+    early, late = split(odd_commit_rows(whole, None), "day_time", day)
     assert len(early) > 5
-    assert split(commit_finding_rows(played(steps[: cut + 1]), None), "day_time", day)[0] == early
-    assert commit_finding_rows(from_on(whole, day), time).to_pylist() == late
+    assert split(odd_commit_rows(played(steps[: cut + 1]), None), "day_time", day)[0] == early
+    assert odd_commit_rows(from_on(whole, day), time).to_pylist() == late
 
 
 @pytest.mark.drawn(2)
@@ -106,6 +106,6 @@ def test_ranges_of_keys_give_what_all_keys_give(rng: np.random.Generator, turn: 
     whole = played(random_steps(rng, 500))
     ranges = in_ranges(whole, 1)
     assert len(ranges) == 3
-    for make in (reset_rows, commit_finding_rows, rate_rows, volume_rows):
+    for make in (reset_rows, odd_commit_rows, rate_rows, volume_rows):
         result = make(whole, None)
         assert result.num_rows > 3 and make(ranges, None).to_pylist() == result.to_pylist(), make.__name__

@@ -117,7 +117,7 @@ def test_of_a_group_with_members_topics_expire_that_none_of_the_newest_assignmen
 def test_what_came_after_the_time_says_nothing_of_the_time() -> None:
     """The group's states after the time are known too: its newest record up to then is that of its state, 20."""
     later = {**state("Stable"), **interval(NOW + 1, None, 40)}
-    rows = {"group_state_intervals": [{**state("Stable"), "to_time": at(NOW + 1), "to_offset": 40}, later]}
+    rows = {"group_state_intervals": [{**state("Stable"), "to_time": at(NOW + 1), "to_record_offset": 40}, later]}
     assert rule_of(**rows, generation_members=[member("m", ["orders"]), member("m", ["clicks"], 39)]) == NEVER
     assert rule_of(**rows, generation_members=[member("m", ["clicks"]), member("m", ["orders"], 39)]) == (
         ExpiryRule.NOT_SUBSCRIBED,
@@ -168,16 +168,16 @@ def test_a_commit_that_named_its_time_expires_then() -> None:
 
 
 def test_without_the_state_of_the_group_nothing_is_claimed() -> None:
-    for states in ([], [state(None, None, None)], [{**state("Empty"), "to_time": at(60), "to_offset": 21}]):
+    for states in ([], [state(None, None, None)], [{**state("Empty"), "to_time": at(60), "to_record_offset": 21}]):
         (row,) = forecast(offset_history=[offset()], group_state_intervals=states)
         assert (row["rule"], row["group_type"], row["expires_time"]) == (ExpiryRule.UNKNOWN, None, None)
         assert row["confidence"] == "possible"
 
 
 def test_only_offsets_that_hold_at_the_time_have_a_row() -> None:
-    ended = {**offset(partition=1), "to_time": at(NOW), "to_offset": 30}
+    ended = {**offset(partition=1), "to_time": at(NOW), "to_record_offset": 30}
     later = {**offset(partition=2), "from_time": at(NOW + 1)}
-    still = {**offset(partition=3), "to_time": at(NOW + 1), "to_offset": 30}
+    still = {**offset(partition=3), "to_time": at(NOW + 1), "to_record_offset": 30}
     again = {**offset(partition=4), "last_commit_time": at(NOW + 5)}
     rows = forecast(
         offset_history=[ended, later, still, again], group_state_intervals=[state("Empty", protocol_type="")]
@@ -296,11 +296,11 @@ def test_what_happens_at_the_very_time_has_happened() -> None:
 def test_what_has_no_time_has_happened() -> None:
     """Records without a time: an open transaction began and its commit was written, one that ended is over, and so is
     an offset that was removed; a state that ended is not that of the time."""
-    removed = {**offset(partition=4), "to_time": None, "to_offset": 30}
-    was_stable = {**state("Stable"), "to_time": None, "to_offset": 40}
+    removed = {**offset(partition=4), "to_time": None, "to_record_offset": 30}
+    was_stable = {**state("Stable"), "to_time": None, "to_record_offset": 40}
     rows = forecast(
         offset_history=[offset(partition=0), offset(partition=1), {**offset(partition=2), "from_time": None}, removed],
-        group_state_intervals=[was_stable, state("Empty", protocol_type="") | {"from_offset": 10}],
+        group_state_intervals=[was_stable, state("Empty", protocol_type="") | {"from_record_offset": 10}],
         transactions=[
             transaction(80, 40) | {"first_time": None},
             transaction(81, 41, end=400) | {"end_time": None},

@@ -1,4 +1,4 @@
-"""The story of the sample in offset_resets and commit_findings: each of its events, and nothing else."""
+"""The story of the sample in offset_resets and odd_commits: each of its events, and nothing else."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import pytest
 from deltalake import DeltaTable
 
-from tests.builders.tables.measured import commit_finding_rows, reset_rows
+from tests.builders.tables.measured import odd_commit_rows, reset_rows
 from tests.builders.warehouses.replayed_segments import replay
 from tests.sample.story import Event, checked_in
 from udfs.lag.partition_history import COMMITS, READ, PartitionHistory
@@ -16,7 +16,7 @@ from udfs.lag.watermarks import Watermarks
 
 Row = dict[str, Any]
 AT_THE_END = 1 << 60
-ORDERS = {"offset_history": ("group_id", "topic", "partition", "from_offset")}
+ORDERS = {"offset_history": ("group_id", "topic", "partition", "from_record_offset")}
 
 
 @pytest.fixture(scope="module")
@@ -114,4 +114,4 @@ def test_nothing_else_is_a_reset(resets: list[Row]) -> None:
 
 
 def test_no_commit_of_the_story_is_odd(histories: list[PartitionHistory]) -> None:
-    assert [row for history in histories for row in commit_finding_rows(history, None).to_pylist()] == []
+    assert [row for history in histories for row in odd_commit_rows(history, None).to_pylist()] == []

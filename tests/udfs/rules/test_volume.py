@@ -98,7 +98,7 @@ def random_log(rng: np.random.Generator, number: int) -> tuple[list[Row], list[R
         # Times of the history never go back.
         begin = latest[group, partition] = max(clock, latest[group, partition])
         if ended := open_rows.pop((group, partition), None):
-            ended["to_time"], ended["to_offset"] = at(begin), 2
+            ended["to_time"], ended["to_record_offset"] = at(begin), 2
         if committed is not None:
             open_rows[group, partition] = held(committed, begin, None, partition, group)
             history.append(open_rows[group, partition])

@@ -37,7 +37,7 @@ def test_a_topic_is_gone_when_a_list_of_all_topics_lacks_it(
 
 def test_a_topic_that_a_list_of_some_leaves_out_is_still_there() -> None:
     snapshots = Snapshots({1: dict.fromkeys([OFFSETS, A, B], 4), 2: {A: 5}})
-    reported = {row["topic"]: (row["is_open"], row["num_partitions"]) for row in topic_rows("c", [], snapshots)}
+    reported = {row["topic"]: (row["is_provisional"], row["num_partitions"]) for row in topic_rows("c", [], snapshots)}
     assert reported == {OFFSETS_TOPIC: (True, 4), "a": (True, 5), "b": (True, 4)}
 
 
@@ -49,7 +49,9 @@ def test_a_topic_is_absent_between_the_last_list_that_has_it_and_the_next_one_of
 
 def test_of_two_topics_of_one_name_the_one_that_was_there_first_has_gone() -> None:
     snapshots = Snapshots({1: dict.fromkeys([OFFSETS, B_AGAIN], 4), 2: dict.fromkeys([OFFSETS, B], 4)})
-    assert {row["topic_id"]: row["is_open"] for row in topic_rows("c", [], snapshots) if row["topic"] == "b"} == {
+    assert {
+        row["topic_id"]: row["is_provisional"] for row in topic_rows("c", [], snapshots) if row["topic"] == "b"
+    } == {
         "id-c": False,
         "id-b": True,
     }

@@ -25,7 +25,7 @@ M = _Marker(*range(len(_Marker._fields)))
 
 # keys[key, FIELD]: first the value in effect, with its row of offset_history so far; then what is known of the key.
 _Key = namedtuple("_Key", [
-    "committed", "leader_epoch", "topic_id", "text", "producer_id", "from_offset", "from_time", "is_from_exact",
+    "committed", "leader_epoch", "topic_id", "text", "producer_id", "from_record_offset", "from_time", "is_from_exact",
     "first_record_offset", "first_commit_time", "previous_offset", "has_previous", "num_commits", "is_certain",
     "commit_time", "expire_time",
     # The last commit that took effect, or the deletion. Its effect began at `last_offset`: its own, or its marker's.
@@ -43,7 +43,9 @@ NUM_VALUE_FIELDS = K.expire_time + 1
 
 # ended[FIELD, row]: values that were replaced or deleted. They begin with the value fields of the key.
 REPLACED, RECREATED, DELETED = range(3)
-_Ended = namedtuple("_Ended", ["key", "to_offset", "to_time", "is_to_exact", "how", "deletion_time", "has_others"])
+_Ended = namedtuple(
+    "_Ended", ["key", "to_record_offset", "to_time", "is_to_exact", "how", "deletion_time", "has_others"]
+)
 E = _Ended(*range(NUM_VALUE_FIELDS, NUM_VALUE_FIELDS + len(_Ended._fields)))
 NUM_ENDED_FIELDS = E.has_others + 1
 
@@ -72,7 +74,7 @@ Q = _Question(*range(len(_Question._fields)))
 
 # Rows that a window adds.
 # alive[row, FIELD]: intervals in which a group was alive.
-_Alive = namedtuple("_Alive", ["group", "from_offset", "from_time", "to_offset", "to_time"])
+_Alive = namedtuple("_Alive", ["group", "from_record_offset", "from_time", "to_record_offset", "to_time"])
 A = _Alive(*range(len(_Alive._fields)))
 
 # steps[row, FIELD]: records that are older than the one of their group before them.

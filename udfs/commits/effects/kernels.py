@@ -58,7 +58,7 @@ def begin(records: Numbers, at: int, offset: int, time: int, is_exact: int, key:
     keys[key, K.committed], keys[key, K.leader_epoch] = records[R.committed, at], records[R.leader_epoch, at]
     keys[key, K.topic_id], keys[key, K.text] = records[R.topic_id, at], records[R.text, at]
     keys[key, K.producer_id], keys[key, K.is_certain] = records[R.producer_id, at], records[R.is_certain, at]
-    keys[key, K.from_offset], keys[key, K.from_time], keys[key, K.is_from_exact] = offset, time, is_exact
+    keys[key, K.from_record_offset], keys[key, K.from_time], keys[key, K.is_from_exact] = offset, time, is_exact
     keys[key, K.first_record_offset], keys[key, K.first_commit_time] = records[R.offset, at], records[R.commit_time, at]
     keys[key, K.num_commits] = 1
 
@@ -72,7 +72,7 @@ def end(
     for field in range(NUM_VALUE_FIELDS):
         ended[field, number] = keys[key, field]
     ended[E.key, number], ended[E.how, number] = key, how
-    ended[E.to_offset, number], ended[E.to_time, number], ended[E.is_to_exact, number] = offset, time, is_exact
+    ended[E.to_record_offset, number], ended[E.to_time, number], ended[E.is_to_exact, number] = offset, time, is_exact
     counts[N.ended] = number + 1
 
 
@@ -126,9 +126,9 @@ def note_alive(group: int, offset: int, time: int, groups: Numbers, alive: Numbe
         groups[group, G.alive_from_offset], groups[group, G.alive_from_time] = offset, time
         return
     row = counts[N.alive]
-    alive[row, A.group], alive[row, A.from_offset] = group, groups[group, G.alive_from_offset]
+    alive[row, A.group], alive[row, A.from_record_offset] = group, groups[group, G.alive_from_offset]
     alive[row, A.from_time] = groups[group, G.alive_from_time]
-    alive[row, A.to_offset], alive[row, A.to_time] = offset, max(time, groups[group, G.alive_from_time])
+    alive[row, A.to_record_offset], alive[row, A.to_time] = offset, max(time, groups[group, G.alive_from_time])
     counts[N.alive] = row + 1
     groups[group, G.alive_from_offset], groups[group, G.alive_from_time] = NONE, NONE
 

@@ -39,7 +39,7 @@ def join(round_: Round, member: ClassicMember, time: int | None, is_exact: bool)
     round_.group.ledger.join(
         MemberStretch(
             from_time=time,
-            from_offset=offset,
+            from_record_offset=offset,
             is_from_exact=is_exact,
             last_offset=offset,
             group_type=GROUP_TYPE,
@@ -98,7 +98,7 @@ def enter(round_: Round, state: GroupState, time: int | None, confidence: Confid
         round_.at,
         StateStretch(
             from_time=time,
-            from_offset=offset,
+            from_record_offset=offset,
             is_from_exact=round_.is_exact,
             last_offset=offset,
             group_type=GROUP_TYPE,

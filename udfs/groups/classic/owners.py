@@ -247,7 +247,7 @@ def ownership(round_: Round, tps: Tps, member_id: str, phase: OwnershipPhase, is
     generation = round_.now.value.generation
     return OwnerStretch(
         from_time=time,
-        from_offset=offset,
+        from_record_offset=offset,
         is_from_exact=is_exact,
         last_offset=offset,
         group_type=GROUP_TYPE,

@@ -61,7 +61,7 @@ def add_moves(
             ))  # fmt: skip
             handover.moves.append(PARTITION_MOVE(
                 group_id=round_.group.group_id, group_type=GROUP_TYPE, assignment_offset=offset, tp=some,
-                is_open=False, kind=kind, from_member_id=from_id, to_member_id=to_id, move_offset=offset,
+                is_provisional=False, kind=kind, from_member_id=from_id, to_member_id=to_id, move_offset=offset,
                 move_time=time, role=None, idle_ms=idle_ms, evidence_first_offset=round_.first_offset,
                 evidence_last_offset=offset,
             ))  # fmt: skip
@@ -81,7 +81,7 @@ def write_rebalance(
     round_.group.context.rows.add(REBALANCE(
         group_id=round_.group.group_id, group_type=GROUP_TYPE, assignment_offset=at.offset,
         from_generation=None if before is None else before.generation, to_generation=now.generation,
-        start_time=start, is_start_exact=began is not None, end_time=at.time, is_open=False,
+        start_time=start, is_start_exact=began is not None, end_time=at.time, is_provisional=False,
         duration_ms=milliseconds(start, at.time),
         outcome=outcome, trigger=trigger, mode=causes.mode(round_, sets), members_joined=joined, members_departed=left,
         num_members_before=len(round_.members_before), num_members_after=len(now.members),

@@ -26,14 +26,14 @@ STREAMS_COMMIT_INTERVAL_MS = 30_000
 
 
 class Departure(NamedTuple):
-    """`from_time`: since when it was a member. `to_offset`: the first record without it. `to_time`: until when it was a
-    member. Its session timed out if it was silent for a session timeout, minus up to `early_ms` or plus up to
+    """`from_time`: since when it was a member. `to_record_offset`: the first record without it. `to_time`: until when
+    it was a member. Its session timed out if it was silent for a session timeout, minus up to `early_ms` or plus up to
     `late_ms`."""
 
     group_id: str
     member_id: str
     from_time: int | None
-    to_offset: int
+    to_record_offset: int
     to_time: int | None
     session_timeout_ms: int
     rebalance_timeout_ms: int | None
@@ -46,7 +46,7 @@ SCHEMA = pa.schema(
         pa.field("group_id", pa.string()),
         pa.field("member_id", pa.string()),
         pa.field("from_time", pa.int64()),
-        pa.field("to_offset", pa.int64()),
+        pa.field("to_record_offset", pa.int64()),
         pa.field("to_time", pa.int64()),
         pa.field("session_timeout_ms", pa.int64()),
         pa.field("rebalance_timeout_ms", pa.int64()),
@@ -66,7 +66,7 @@ def departures_table(departures: Sequence[Departure]) -> pa.Table:
 
 
 def classic_departure(
-    group_id: str, member_id: str, from_time: int | None, to_offset: int, to_time: int | None, session_ms: int,
+    group_id: str, member_id: str, from_time: int | None, to_record_offset: int, to_time: int | None, session_ms: int,
     rebalance_ms: int | None,
 ) -> Departure:  # fmt: skip
     late = COMMIT_INTERVAL_MS + session_ms // HEARTBEATS
@@ -74,7 +74,7 @@ def classic_departure(
         group_id=group_id,
         member_id=member_id,
         from_time=from_time,
-        to_offset=to_offset,
+        to_record_offset=to_record_offset,
         to_time=to_time,
         session_timeout_ms=session_ms,
         rebalance_timeout_ms=rebalance_ms,
@@ -84,7 +84,7 @@ def classic_departure(
 
 
 def modern_departure(
-    group_id: str, member_id: str, from_time: int | None, to_offset: int, to_time: int | None, of: Timeouts, *,
+    group_id: str, member_id: str, from_time: int | None, to_record_offset: int, to_time: int | None, of: Timeouts, *,
     is_streams: bool,
 ) -> Departure:  # fmt: skip
     late = (STREAMS_COMMIT_INTERVAL_MS if is_streams else COMMIT_INTERVAL_MS) + CLOCK_STEP_MS
@@ -93,7 +93,7 @@ def modern_departure(
         group_id=group_id,
         member_id=member_id,
         from_time=from_time,
-        to_offset=to_offset,
+        to_record_offset=to_record_offset,
         to_time=to_time,
         session_timeout_ms=of.session_ms,
         rebalance_timeout_ms=of.rebalance_ms,

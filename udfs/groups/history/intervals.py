@@ -12,7 +12,7 @@ class OpenInterval:
     """An open interval; `last_offset` is the last record that confirms it."""
 
     from_time: int | None
-    from_offset: int
+    from_record_offset: int
     is_from_exact: bool
     last_offset: int
 

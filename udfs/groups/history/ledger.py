@@ -180,29 +180,35 @@ class Ledger:
 
 
 def state_row(
-    group_id: str, of: StateStretch, to_time: int | None, to_offset: int | None, is_exact: bool, why: StateEnd | None
+    group_id: str,
+    of: StateStretch,
+    to_time: int | None,
+    to_record_offset: int | None,
+    is_exact: bool,
+    why: StateEnd | None,
 ) -> Row:
     return GROUP_STATE_INTERVAL(
-        of, group_id=group_id, to_time=to_time, to_offset=to_offset, is_open=why is None, is_to_exact=is_exact,
-        ended_by=why, evidence_first_offset=of.from_offset, evidence_last_offset=last_offset(of, to_offset),
+        of, group_id=group_id, to_time=to_time, to_record_offset=to_record_offset, is_provisional=why is None,
+        is_to_exact=is_exact, ended_by=why, evidence_first_offset=of.from_record_offset,
+        evidence_last_offset=last_offset(of, to_record_offset),
     )  # fmt: skip
 
 
 def member_row(
-    group_id: str, of: MemberStretch, to_time: int | None, to_offset: int | None, is_exact: bool,
+    group_id: str, of: MemberStretch, to_time: int | None, to_record_offset: int | None, is_exact: bool,
     kind: LeaveKind | None, generation: int | None, confidence: Confidence,
 ) -> Row:  # fmt: skip
     library, library_confidence = named(of.libraries, group_id, of.client_id)
     return MEMBERSHIP_INTERVAL(
         of, group_id=group_id, client_library=library, client_library_confidence=library_confidence,
-        to_time=to_time, to_offset=to_offset, is_open=kind is None, is_to_exact=is_exact,
-        ended_by=kind, left_generation=generation, leave_kind=kind, evidence_first_offset=of.from_offset,
-        evidence_last_offset=last_offset(of, to_offset), confidence=confidence,
+        to_time=to_time, to_record_offset=to_record_offset, is_provisional=kind is None, is_to_exact=is_exact,
+        ended_by=kind, left_generation=generation, leave_kind=kind, evidence_first_offset=of.from_record_offset,
+        evidence_last_offset=last_offset(of, to_record_offset), confidence=confidence,
     )  # fmt: skip
 
 
 def owner_row(
-    group_id: str, of: OwnerStretch, member: MemberStretch | None, to_time: int | None, to_offset: int | None,
+    group_id: str, of: OwnerStretch, member: MemberStretch | None, to_time: int | None, to_record_offset: int | None,
     is_exact: bool, why: OwnershipEnd | None, longest_ms: int = 0,
 ) -> Row:  # fmt: skip
     """`member`: None: its record is missing."""
@@ -210,10 +216,10 @@ def owner_row(
         (None, None, None) if member is None else (member.group_instance_id, member.client_id, member.client_host)
     )
     return OWNERSHIP_INTERVAL(
-        of, group_id=group_id, to_time=to_time, to_offset=to_offset, is_open=why is None, is_to_exact=is_exact,
-        ended_by=why, group_instance_id=instance, client_id=client_id, client_host=client_host,
+        of, group_id=group_id, to_time=to_time, to_record_offset=to_record_offset, is_provisional=why is None,
+        is_to_exact=is_exact, ended_by=why, group_instance_id=instance, client_id=client_id, client_host=client_host,
         reader_doubt_from_time=doubt_from(of, to_time, longest_ms),
-        evidence_first_offset=of.from_offset, evidence_last_offset=last_offset(of, to_offset),
+        evidence_first_offset=of.from_record_offset, evidence_last_offset=last_offset(of, to_record_offset),
     )  # fmt: skip
 
 
@@ -227,5 +233,5 @@ def doubt_from(of: OwnerStretch, to_time: int | None, longest_ms: int) -> int | 
     return max(of.from_time, to_time - longest_ms * 1000)
 
 
-def last_offset(of: OpenInterval, to_offset: int | None) -> int:
-    return of.last_offset if to_offset is None else to_offset
+def last_offset(of: OpenInterval, to_record_offset: int | None) -> int:
+    return of.last_offset if to_record_offset is None else to_record_offset

@@ -17,7 +17,7 @@ OWNERSHIP_INTERVAL = row_maker(
     reader_certain_until_time=None, start_offset=None, end_offset=None,
 )  # fmt: skip
 REBALANCE = row_maker(TABLES["rebalances"])
-GENERATION_MEMBER = row_maker(TABLES["generation_members"], MemberSets, is_open=False, confidence=CERTAIN)
+GENERATION_MEMBER = row_maker(TABLES["generation_members"], MemberSets, is_provisional=False, confidence=CERTAIN)
 PARTITION_MOVE = row_maker(
     TABLES["partition_moves"], confidence=CERTAIN,
     # Added when commits are linked.

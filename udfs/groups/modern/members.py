@@ -169,7 +169,7 @@ def member_interval(now: Modern, member_id: str, member: Member, is_exact: bool,
     about = member.about
     return MemberStretch(
         from_time=at.time,
-        from_offset=at.offset,
+        from_record_offset=at.offset,
         is_from_exact=is_exact,
         last_offset=at.offset,
         group_type=now.group_type,

@@ -85,7 +85,7 @@ def enter_state(group: Group, now: Modern, is_exact: bool, at: Moment) -> None:
         at,
         StateStretch(
             from_time=at.time,
-            from_offset=at.offset,
+            from_record_offset=at.offset,
             is_from_exact=is_exact,
             last_offset=at.offset,
             group_type=now.group_type,

@@ -156,7 +156,7 @@ def begin(group: Group, now: Modern, of: Change, inherited: TpsByRole, at: Momen
             group.ledger.own(
                 OwnerStretch(
                     from_time=at.time,
-                    from_offset=at.offset,
+                    from_record_offset=at.offset,
                     is_from_exact=of.is_exact,
                     last_offset=at.offset,
                     group_type=now.group_type,
@@ -284,13 +284,13 @@ def come_back(group: Group, now: Modern, of: Inherited, at: Moment) -> None:
 def add_move(
     group: Group, now: Modern, into: RowsByTable, assignment_offset: int, role: str | None, tps: Tps, kind: MoveKind,
     stop: Stop | None, to_id: str | None, at: Moment, idle_ms: int | None, end: ReadingEnd, *, is_counted: bool,
-    is_open: bool = False,
+    is_provisional: bool = False,
 ) -> None:  # fmt: skip
     """`stop`: of the member that had them. `end`: when it stopped reading them. Standby and warmup tasks have none."""
     into.add(PARTITION_MOVE(
         group_id=group.group_id, group_type=now.group_type, assignment_offset=assignment_offset, tp=tps,
-        is_open=is_open, kind=kind, from_member_id=None if stop is None else stop.member_id, to_member_id=to_id,
-        move_offset=at.offset, move_time=at.time, role=role, idle_ms=idle_ms,
+        is_provisional=is_provisional, kind=kind, from_member_id=None if stop is None else stop.member_id,
+        to_member_id=to_id, move_offset=at.offset, move_time=at.time, role=role, idle_ms=idle_ms,
         evidence_first_offset=at.offset if stop is None else stop.offset, evidence_last_offset=at.offset,
     ))  # fmt: skip
     known, delivered = UNKNOWN_END, NO_DELIVERY
@@ -328,7 +328,7 @@ def report_stops(group: Group, now: Modern, of: Rebalance, outcome: RebalanceOut
     """At the end of a rebalance: reports partitions that it took away and assigned to no member. If a newer target came
     first, that one may still assign them."""
     stopped = unreported(now, of)
-    of.num_unowned += add_revoked(group, now, of, stopped, group.context.rows, is_open=False)
+    of.num_unowned += add_revoked(group, now, of, stopped, group.context.rows, is_provisional=False)
     is_over = outcome != RebalanceOutcome.SUPERSEDED
     for role, tps, stop in stopped:
         set_stop(now, role, tps, stop._replace(is_reported=True, is_over=is_over))
@@ -343,14 +343,14 @@ def unreported(now: Modern, of: Rebalance) -> list[tuple[str | None, Tps, Stop]]
 
 def add_revoked(
     group: Group, now: Modern, of: Rebalance, stopped: Iterable[tuple[str | None, Tps, Stop]], into: RowsByTable, *,
-    is_open: bool,
+    is_provisional: bool,
 ) -> int:  # fmt: skip
     """Rows of partitions that are stopped. Returns how many count."""
     number = 0
     for role, tps, stop in stopped:
         at, is_counted = Moment(stop.offset, stop.time), role in COUNTED_ROLES
         add_move(group, now, into, of.assignment_offset, role, tps, MoveKind.REVOKED, stop, None, at, None, UNKNOWN_END,
-                 is_counted=is_counted, is_open=is_open)  # fmt: skip
+                 is_counted=is_counted, is_provisional=is_provisional)  # fmt: skip
         number += len(tps) if is_counted else 0
     return number
 

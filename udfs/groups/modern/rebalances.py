@@ -224,7 +224,7 @@ def close(group: Group, now: Modern, outcome: RebalanceOutcome, at: Moment) -> N
     assert now.rebalance is not None
     report_stops(group, now, now.rebalance, outcome)
     end = Moment(at.offset, None) if outcome == RebalanceOutcome.OPEN else at
-    group.context.rows.add(rebalance_row(group, now, now.rebalance, outcome, end, is_open=False))
+    group.context.rows.add(rebalance_row(group, now, now.rebalance, outcome, end, is_provisional=False))
     now.rebalance = None
 
 
@@ -237,23 +237,32 @@ def close_if_reached(group: Group, now: Modern, at: Moment) -> None:
 
 def open_rebalance(group: Group, now: Modern, rows: RowsByTable) -> None:
     if now.rebalance is not None:
-        standing = add_revoked(group, now, now.rebalance, unreported(now, now.rebalance), rows, is_open=True)
+        standing = add_revoked(group, now, now.rebalance, unreported(now, now.rebalance), rows, is_provisional=True)
         at = Moment(now.rebalance.assignment_offset, None)
-        rows.add(rebalance_row(group, now, now.rebalance, RebalanceOutcome.OPEN, at, is_open=True, more=standing))
+        rows.add(
+            rebalance_row(group, now, now.rebalance, RebalanceOutcome.OPEN, at, is_provisional=True, more=standing)
+        )
 
 
 # -- rows
 
 
 def rebalance_row(
-    group: Group, now: Modern, of: Rebalance, outcome: RebalanceOutcome, end: Moment, *, is_open: bool, more: int = 0
+    group: Group,
+    now: Modern,
+    of: Rebalance,
+    outcome: RebalanceOutcome,
+    end: Moment,
+    *,
+    is_provisional: bool,
+    more: int = 0,
 ) -> Row:
     duration = milliseconds(of.start.time, end.time)
     return REBALANCE(
         group_id=group.group_id, group_type=now.group_type, assignment_offset=of.assignment_offset,
         from_generation=of.from_generation, to_generation=of.to_generation, start_time=of.start.time,
-        is_start_exact=of.start.is_exact, end_time=end.time, is_open=is_open, duration_ms=duration, outcome=outcome,
-        trigger=of.trigger, mode=RebalanceMode.INCREMENTAL, members_joined=of.members_joined,
+        is_start_exact=of.start.is_exact, end_time=end.time, is_provisional=is_provisional, duration_ms=duration,
+        outcome=outcome, trigger=of.trigger, mode=RebalanceMode.INCREMENTAL, members_joined=of.members_joined,
         members_departed=of.members_departed, num_members_before=of.num_members_before,
         num_members_after=of.num_members_after, leader_before=None, leader_after=None,
         num_partitions=of.num_partitions, num_moved=of.num_moved, num_returned=of.num_returned,

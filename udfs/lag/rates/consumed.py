@@ -29,7 +29,7 @@ def bucket_cells(history: PartitionHistory, keys: RateKeys, since: int | None, l
     committed offset; by bucket and subject; of buckets that end after `since`. `num_steps`: how many committed values
     began, from `first_time` to `last_time`; `first`, `last`: offsets of their records; `doubt`: the largest."""
     offsets = history.table("offset_history")
-    begun, ended, record = (numbers(offsets.column(name)) for name in ("from_time", "to_time", "from_offset"))
+    begun, ended, record = (numbers(offsets.column(name)) for name in ("from_time", "to_time", "from_record_offset"))
     asked = np.flatnonzero(is_asked(begun, history.as_of_time, since, length))
     bucket, key = begun[asked] // length, keys.of_rows[asked]
     # Without a step: all buckets with a snapshot between the subject's first commit and its end.

@@ -71,7 +71,7 @@ class Growth:
         after[is_of_other_topic(history, places, ended[row], held)] = np.nan
         self.has_any[row] = True
         self.is_possible[row[are_possible(offsets)[held]]] = True
-        record = take_or_none(offsets, "from_offset", held)
+        record = take_or_none(offsets, "from_record_offset", held)
         np.minimum.at(self.first, row, record)
         np.maximum.at(self.last, row, record)
         np.add.at(self.grown, row, after - before)

@@ -26,8 +26,8 @@ BUCKETS = (300_000_000, 3_600_000_000)
 
 
 class Rates:
-    """Rows of consumption_rates without `cluster` and `is_open`. `reset_rows`: which rows of an offset_history are
-    resets."""
+    """Rows of consumption_rates without `cluster` and `is_provisional`. `reset_rows`: which rows of an offset_history
+    are resets."""
 
     def __init__(self, settled_from: int | None, reset_rows: Callable[[PartitionHistory], Numbers]) -> None:
         self.lengths = [BucketRates(length, settled_from) for length in BUCKETS]
@@ -120,7 +120,7 @@ class BucketRates:
                 "messages_consumed": integers(consumed[shown]),
                 "messages_consumed_per_s": or_null(consumed_per_s[shown]),
                 "messages_produced_per_s": or_null(produced[shown]),
-                "lag_floor": integers(lag[shown]),
+                "lag": integers(lag[shown]),
                 **course.columns(lag[order], back[shown]),
                 "evidence_partition": every(history.offsets_partition, pa.int32(), len(bucket)),
                 "evidence_first_offset": np.where(is_step, numbers(cells.column("first")), growth.first[shown]),

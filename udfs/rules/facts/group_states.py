@@ -22,7 +22,7 @@ class StatesAt:
     the log has in a form that is known."""
 
     row: Numbers
-    from_offset: Numbers
+    from_record_offset: Numbers
     num_members: Numbers
     is_empty: Flags
     has_had_members: Flags
@@ -31,7 +31,7 @@ class StatesAt:
     def take(self, which: Numbers) -> "StatesAt":
         return StatesAt(
             row=self.row[which],
-            from_offset=self.from_offset[which],
+            from_record_offset=self.from_record_offset[which],
             num_members=self.num_members[which],
             is_empty=self.is_empty[which],
             has_had_members=self.has_had_members[which],
@@ -42,10 +42,14 @@ class StatesAt:
     def of(cls, history: PartitionHistory, group_ids: pa.ChunkedArray, offsets: Numbers) -> "StatesAt":
         states = history.once("group_states", GroupStates.of)
         rows = holding_at(
-            states.group, states.from_offset, states.to_offset, codes_in(states.groups, group_ids), offsets
+            states.group,
+            states.from_record_offset,
+            states.to_record_offset,
+            codes_in(states.groups, group_ids),
+            offsets,
         )
         return cls(
-            rows, at(states.from_offset, rows), at(states.num_members, rows), at(states.are_empty, rows, False),
+            rows, at(states.from_record_offset, rows), at(states.num_members, rows), at(states.are_empty, rows, False),
             at(states.have_had_members, rows, False), at(states.are_stable, rows, False),
         )  # fmt: skip
 
@@ -56,8 +60,8 @@ class GroupStates:
 
     groups: pa.Array
     group: Numbers
-    from_offset: Numbers
-    to_offset: Numbers
+    from_record_offset: Numbers
+    to_record_offset: Numbers
     num_members: Numbers
     are_empty: Flags
     have_had_members: Flags
@@ -70,8 +74,8 @@ class GroupStates:
         return cls(
             groups=groups,
             group=codes_in(groups, states.column("group_id")),
-            from_offset=numbers(states.column("from_offset")),
-            to_offset=numbers(states.column("to_offset")),
+            from_record_offset=numbers(states.column("from_record_offset")),
+            to_record_offset=numbers(states.column("to_record_offset")),
             num_members=numbers(states.column("num_members")),
             are_empty=is_value(states.column("state"), GroupState.EMPTY),
             have_had_members=have_had_members(states),

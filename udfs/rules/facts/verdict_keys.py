@@ -18,8 +18,8 @@ KEY = ("group_id", "topic", "partition")
 UNNAMED = "/"
 NUMBERS = ("record_offset", "record_time", "commit_time", "committed_offset")
 OF_OFFSETS = (
-    *KEY, "topic_id", "from_time", "to_time", "from_offset", "ended_by", "committed_offset", "previous_offset", "delta",
-    "last_commit_time", "confidence",
+    *KEY, "topic_id", "from_time", "to_time", "from_record_offset", "ended_by", "committed_offset", "previous_offset",
+    "delta", "last_commit_time", "confidence",
 )  # fmt: skip
 OF_COMMITS = (*KEY, *NUMBERS, "topic_id", "is_tombstone", "is_transactional", "producer_id")
 

@@ -1,4 +1,4 @@
-"""Makes rows of commit_findings from single commits, by partition, kind and day."""
+"""Makes rows of odd_commits from single commits, by partition, kind and day."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.tables import TABLES
-from schemas.words.lag import CommitFindingKind
+from schemas.words.lag import OddCommitKind
 from udfs.arrays.arrow_schema import table_schema
 from udfs.arrays.capped import where_too_large
 from udfs.arrays.nullable import NONE, Flags, Numbers, flags, integers, numbers, times
@@ -17,7 +17,7 @@ from udfs.lag.confidence import LIKELY, POSSIBLE, named
 from udfs.rules.facts.effective_commits import DAY_US
 from udfs.rules.offset_resets.reset_rows import BY_THE_JOB
 
-Kind = CommitFindingKind
+Kind = OddCommitKind
 SUBJECT = ("group_id", "topic", "topic_id", "partition")
 KEY = (*SUBJECT, "kind", "day")
 # Of the last commit of the day: what it commits, and what that is compared with.
@@ -49,7 +49,7 @@ ALL_KNOWN = pc.ScalarAggregateOptions(skip_nulls=False)
 class Findings:
     """A row for each commit of one kind. `rows` have the subject; NONE in `compared` and `num_messages`: none."""
 
-    kind: CommitFindingKind
+    kind: OddCommitKind
     rows: pa.Table
     group_type: pa.ChunkedArray
     time: Numbers
@@ -81,7 +81,7 @@ class Findings:
 
 
 def day_rows(findings: list[Findings], offsets_partition: int) -> pa.Table:
-    schema = table_schema(TABLES["commit_findings"])
+    schema = table_schema(TABLES["odd_commits"])
     schema = pa.schema([field for field in schema if field.name not in BY_THE_JOB])
     days = [by_day(each) for each in findings if len(each.time)]
     if not days:
@@ -93,7 +93,7 @@ def day_rows(findings: list[Findings], offsets_partition: int) -> pa.Table:
 
 
 def in_order(rows: pa.Table) -> pa.Table:
-    return rows.sort_by([(name, "ascending") for name in TABLES["commit_findings"].order if name not in BY_THE_JOB])
+    return rows.sort_by([(name, "ascending") for name in TABLES["odd_commits"].order if name not in BY_THE_JOB])
 
 
 def by_day(findings: Findings) -> pa.Table:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from schemas.words.history import MemberChange
-from schemas.words.lag import CommitFindingKind
+from schemas.words.lag import OddCommitKind
 from udfs.arrays.nullable import Flags, Numbers, numbers
 from udfs.lag.as_of import NOWHERE, key_codes
 from udfs.lag.partition_history import PartitionHistory
@@ -24,7 +24,7 @@ from udfs.rules.facts.group_states import StatesAt
 # Kafka's default of max.poll.interval.ms, which is the rebalance timeout of a member too.
 MAY_LINGER_US = 300_000_000
 
-OddOwners = tuple[CommitFindingKind, Commits, Numbers]
+OddOwners = tuple[OddCommitKind, Commits, Numbers]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,9 @@ class OwnershipRows:
         place = np.minimum(np.searchsorted(distinct, want), max(len(distinct) - 1, 0))
         wanted = np.where((want != NOWHERE) & (distinct[place] == want), place, NOWHERE)
         if by_time_before is None:
-            return latest_end(key, numbers(self.rows.column("from_offset")), self.to_times, wanted, commits.offset)
+            return latest_end(
+                key, numbers(self.rows.column("from_record_offset")), self.to_times, wanted, commits.offset
+            )
         return latest_end(key, self.from_times, self.to_times, wanted, commits.time - by_time_before)
 
 
@@ -92,8 +94,8 @@ def odd_owners(history: PartitionHistory, commits: Commits, states: StatesAt) ->
     return [
         (kind, suspects.take(which), states.num_members[place][which])
         for kind, which in (
-            (CommitFindingKind.PARTITION_NOT_OWNED, is_not_owned),
-            (CommitFindingKind.TOPIC_NOT_SUBSCRIBED, is_not_subscribed),
+            (OddCommitKind.PARTITION_NOT_OWNED, is_not_owned),
+            (OddCommitKind.TOPIC_NOT_SUBSCRIBED, is_not_subscribed),
         )
     ]
 

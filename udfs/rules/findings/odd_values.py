@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from schemas.words.lag import CommitFindingKind
+from schemas.words.lag import OddCommitKind
 from udfs.arrays.nullable import NONE, Flags, Numbers
 from udfs.lag.as_of import at
 from udfs.lag.partition_history import PartitionHistory
@@ -18,26 +18,26 @@ from udfs.rules.facts.effective_commits import Commits
 from udfs.rules.facts.log_ends import SNAPSHOT_TAKES_US, EndsAround
 from udfs.rules.facts.log_reach import own_ends
 
-Odd = tuple[CommitFindingKind, Commits, Numbers, Numbers]
+Odd = tuple[OddCommitKind, Commits, Numbers, Numbers]
 
 
 def odd_values(history: PartitionHistory, commits: Commits) -> Iterator[Odd]:
     """Each kind with its commits, what they are compared with, and how many messages are out of reach."""
     negative = commits.take(commits.committed < 0)
     nothing = np.full(len(negative.time), NONE)
-    yield CommitFindingKind.NEGATIVE, negative, nothing, nothing
+    yield OddCommitKind.NEGATIVE, negative, nothing, nothing
     if not history.watermarks.rows.num_rows:
         return
     # A commit whose time is in doubt may be older or younger than the snapshots that it would be compared with.
     commits = commits.take(~history.doubtful.at(commits.time)) if history.doubtful else commits
     places = history.watermarks.first_places(commits.rows)
     if len((suspects := beyond_an_end(history, commits, places)).time):
-        yield odd(CommitFindingKind.BEYOND_END, *beyond_end(history, suspects))
+        yield odd(OddCommitKind.BEYOND_END, *beyond_end(history, suspects))
     if len((suspects := below_a_start(history, commits, places)).time):
-        yield odd(CommitFindingKind.BELOW_START, *below_start(history, suspects))
+        yield odd(OddCommitKind.BELOW_START, *below_start(history, suspects))
 
 
-def odd(kind: CommitFindingKind, commits: Commits, bound: Numbers) -> Odd:
+def odd(kind: OddCommitKind, commits: Commits, bound: Numbers) -> Odd:
     return kind, commits, bound, np.abs(bound - commits.committed)
 
 

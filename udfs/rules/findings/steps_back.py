@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from schemas.words.lag import CommitFindingKind
+from schemas.words.lag import OddCommitKind
 from udfs.arrays.nullable import NONE, Flags, Numbers, first_of, numbers
 from udfs.arrays.texts import codes_of, encoded
 from udfs.lag.as_of import NOWHERE, at, key_codes
@@ -20,16 +20,16 @@ def rewind_findings(history: PartitionHistory, moves: Moves) -> Iterator[Finding
     if not len(moves.place):
         return
     is_late = are_after_move(history, moves)
-    for kind, which in ((CommitFindingKind.REWIND, ~is_late), (CommitFindingKind.AFTER_MOVE, is_late)):
+    for kind, which in ((OddCommitKind.REWIND, ~is_late), (OddCommitKind.AFTER_MOVE, is_late)):
         yield findings(history, kind, moves.take(np.flatnonzero(which)))
 
 
-def findings(history: PartitionHistory, kind: CommitFindingKind, moves: Moves) -> Findings:
+def findings(history: PartitionHistory, kind: OddCommitKind, moves: Moves) -> Findings:
     group_type = history.table("group_state_intervals").column("group_type").take(pa.array(moves.states.row))
     return Findings(
         kind=kind, rows=moves.rows, group_type=group_type, time=numbers(moves.rows.column("from_time")),
-        offset=numbers(moves.rows.column("from_offset")), committed=moves.committed_offsets, compared=moves.previous,
-        is_possible=moves.is_possible, num_messages=messages_reread(moves),
+        offset=numbers(moves.rows.column("from_record_offset")), committed=moves.committed_offsets,
+        compared=moves.previous, is_possible=moves.is_possible, num_messages=messages_reread(moves),
     )  # fmt: skip
 
 
@@ -39,9 +39,9 @@ def are_after_move(history: PartitionHistory, moves: Moves) -> Flags:
     owned = history.table("ownership_intervals")
     owner = owners(history, moves)
     since = at(numbers(owned.column("from_time")), owner)
-    begin = at(numbers(owned.column("from_offset")), owner)
+    begin = at(numbers(owned.column("from_record_offset")), owner)
     table = history.table("offset_history")
-    from_offset = numbers(table.column("from_offset"))
+    from_record_offset = numbers(table.column("from_record_offset"))
     is_soon = numbers(moves.rows.column("from_time")) - since <= MAY_LINGER_US
     has_before = moves.last_commit_time != NONE
     is_after_move = (owner != NOWHERE) & (since != NONE) & is_soon & has_before
@@ -54,9 +54,11 @@ def are_after_move(history: PartitionHistory, moves: Moves) -> Flags:
         place = moves.place[move]
         first = begins[np.searchsorted(begins, place, side="right") - 1]
         # The newest row of the key that began no later than the owner.
-        before = np.flatnonzero(from_offset[first:place] <= begin[move])
+        before = np.flatnonzero(from_record_offset[first:place] <= begin[move])
         held = first + before[-1] if len(before) else first
-        is_after_move[move] = from_offset[held] < begin[move] and moves.committed_offsets[move] >= committed[held]
+        is_after_move[move] = (
+            from_record_offset[held] < begin[move] and moves.committed_offsets[move] >= committed[held]
+        )
     return np.asarray(is_after_move, np.bool_)
 
 
@@ -65,7 +67,7 @@ def has_moved(owned: pa.Table, owner: Numbers) -> Flags:
     rows = key_columns(owned)
     key, wanted = key_codes(KEY, rows, rows.take(pa.array(owner)))
     kept = np.flatnonzero(np.isin(key, wanted))
-    order = kept[np.lexsort((numbers(owned.column("from_offset"))[kept], key[kept]))]
+    order = kept[np.lexsort((numbers(owned.column("from_record_offset"))[kept], key[kept]))]
     members = owned.column("member_id").to_pylist()
     from_time, to_time = (numbers(owned.column(name)) for name in ("from_time", "to_time"))
     place = {int(row): number for number, row in enumerate(order)}

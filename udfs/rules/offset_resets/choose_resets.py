@@ -1,4 +1,4 @@
-"""Decides which moves are resets, for offset_resets, and which are rewinds, for commit_findings. No move is both.
+"""Decides which moves are resets, for offset_resets, and which are rewinds, for odd_commits. No move is both.
 
 In a group without members, a reset is a move by an admin tool, or any step back. In a group with members only these can
 commit. There a step back is a reset if it goes to the start of the log, follows a truncated log, or affects several

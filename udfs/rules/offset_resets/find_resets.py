@@ -50,7 +50,7 @@ def move_events(history: PartitionHistory, judged: JudgedMoves) -> Iterator[Even
 def with_signs(history: PartitionHistory, judged: JudgedMoves) -> list[dict[str, Any]]:
     """The resets as dictionaries, each with what was found out about it."""
     moves, which = judged.moves, np.flatnonzero(judged.is_reset)
-    names = ["group_id", "topic", "topic_id", "partition", "from_time", "from_offset", "committed_offset",
+    names = ["group_id", "topic", "topic_id", "partition", "from_time", "from_record_offset", "committed_offset",
              "previous_offset", "leader_epoch", "metadata"]  # fmt: skip
     rows = moves.rows.select(names)
     rows = rows.set_column(4, "from_time", rows.column("from_time").cast(pa.int64()))
@@ -81,7 +81,7 @@ def event(operation: list[Mapping[str, Any]], at_time: int | None) -> Event:
     """Of one topic."""
     first, kind = operation[0], kind_of(operation)
     score = None if kind == ResetKind.TRUNCATION else signature_score(operation)
-    offsets = [int(row["from_offset"]) for row in operation]
+    offsets = [int(row["from_record_offset"]) for row in operation]
     actor = first["actor"]
     return Event(
         group_id=first["group_id"],

@@ -145,7 +145,7 @@ def moves_of(history: PartitionHistory, since: int | None) -> Moves:
     place = np.flatnonzero(is_due & (((delta != NONE) & (delta != 0)) | is_first))
     whole = len(place) == table.num_rows
     group_ids = table.column("group_id") if whole else table.column("group_id").take(pa.array(place))
-    offsets = numbers(table.column("from_offset"))[place]
+    offsets = numbers(table.column("from_record_offset"))[place]
     states = StatesAt.of(history, group_ids, offsets)
     kept = candidates(history, place, states, is_first[place], delta[place])
     kept = kept[~is_of_new_topic(table, place[kept])]
@@ -197,7 +197,7 @@ def make_moves(
         delta=np.where(is_first, 0, delta),
         is_bare=bare,
         was_bare=was_bare,
-        is_in_series=bare & was_bare & (numbers(earlier.column("from_offset")) >= states.from_offset),
+        is_in_series=bare & was_bare & (numbers(earlier.column("from_record_offset")) >= states.from_record_offset),
         was_carried_over=were_carried_over(table, before),
         last_commit_time=np.where(before == NOWHERE, NONE, numbers(earlier.column("last_commit_time"))),
         is_possible=possible_steps(history)[place],
@@ -251,14 +251,14 @@ def rows_before(table: pa.Table, place: Numbers) -> Numbers:
     is_before = earlier >= 0
     for name in KEY:
         is_before &= flags(pc.equal(here.column(name), there.column(name)))
-    to_offset = numbers(table.column("to_offset"))[np.maximum(earlier, 0)]
-    is_before &= to_offset == numbers(table.column("from_offset"))[place]
+    to_record_offset = numbers(table.column("to_record_offset"))[np.maximum(earlier, 0)]
+    is_before &= to_record_offset == numbers(table.column("from_record_offset"))[place]
     return np.where(is_before, earlier, NOWHERE)
 
 
 def batches(commits: pa.Table, rows: pa.Table) -> Numbers:
     """First offset of the batch in which each commit was written; of one in a transaction the marker's own."""
-    return batches_of(commits, numbers(rows.column("from_offset")))
+    return batches_of(commits, numbers(rows.column("from_record_offset")))
 
 
 def batches_of(commits: pa.Table, offsets: Numbers) -> Numbers:
@@ -275,8 +275,8 @@ def owners(history: PartitionHistory, moves: Moves) -> Numbers:
     """Of each move the row of ownership_intervals that holds then; NOWHERE: nobody owns the partition."""
     owned = history.table("ownership_intervals")
     owned_key, key = key_codes(KEY, key_columns(owned), key_columns(moves.rows))
-    froms, tos = (numbers(owned.column(name)) for name in ("from_offset", "to_offset"))
-    return holding_at(owned_key, froms, tos, key, numbers(moves.rows.column("from_offset")))
+    froms, tos = (numbers(owned.column(name)) for name in ("from_record_offset", "to_record_offset"))
+    return holding_at(owned_key, froms, tos, key, numbers(moves.rows.column("from_record_offset")))
 
 
 def same_owners(history: PartitionHistory, moves: Moves) -> Flags:

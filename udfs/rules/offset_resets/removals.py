@@ -81,7 +81,7 @@ def of_operations(rows: pa.Table, starts: Numbers, offsets_partition: int) -> pa
     bounds = pa.array(np.append(starts, rows.num_rows).astype(np.int32))
     after = rows.column("after").combine_chunks()
     num_after = np.append(0, np.cumsum(after.is_valid().to_numpy(zero_copy_only=False)))
-    offset = numbers(rows.column("to_offset"))
+    offset = numbers(rows.column("to_record_offset"))
     lists = (firsts.column(name).to_pylist() for name in CAUSE_COLUMNS)
     kinds, actors, reasons = zip(*map(what_happened, *lists), strict=True)
     partitions, committed = (rows.column(name).combine_chunks() for name in ("partition", "committed_offset"))
@@ -120,10 +120,10 @@ def begins(rows: pa.Table) -> pa.Array:
 def with_facts(history: PartitionHistory, table: pa.Table, place: Numbers) -> pa.Table:
     """The ended rows, each with its batch, the group's state just before, and the commit that follows
     in its place."""
-    names = [*KEY, "topic_id", "to_time", "to_offset", "ended_by", "committed_offset", "last_commit_time",
+    names = [*KEY, "topic_id", "to_time", "to_record_offset", "ended_by", "committed_offset", "last_commit_time",
              "last_expire_time", "via", "confidence"]  # fmt: skip
     ended = as_texts(table.select(names).take(pa.array(place)))
-    offset = numbers(ended.column("to_offset"))
+    offset = numbers(ended.column("to_record_offset"))
     states = StatesAt.of(history, ended.column("group_id"), np.maximum(offset - 1, 0))
     group_types = history.table("group_state_intervals").column("group_type").take(
         pa.array(states.row, mask=states.row == NOWHERE)
@@ -187,7 +187,7 @@ def rows_after(table: pa.Table, place: Numbers) -> Numbers:
     """Of each row the one of the same key that began with what ended it; NOWHERE: none."""
     later = np.minimum(place + 1, table.num_rows - 1)
     here, there = (as_texts(table.select([*KEY]).take(pa.array(rows))) for rows in (place, later))
-    is_after = numbers(table.column("from_offset"))[later] == numbers(table.column("to_offset"))[place]
+    is_after = numbers(table.column("from_record_offset"))[later] == numbers(table.column("to_record_offset"))[place]
     for name in KEY:
         is_after &= np.asarray(pc.equal(here.column(name), there.column(name)).to_numpy(), np.bool_)
     return np.where(is_after, later, NOWHERE)

@@ -14,7 +14,7 @@ from udfs.arrays.arrow_schema import table_schema
 
 Row = dict[str, Any]
 # The job knows these.
-BY_THE_JOB = ("cluster", "is_open")
+BY_THE_JOB = ("cluster", "is_provisional")
 SCHEMA = pa.schema([field for field in table_schema(TABLES["offset_resets"]) if field.name not in BY_THE_JOB])
 
 

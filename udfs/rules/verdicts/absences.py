@@ -151,7 +151,7 @@ def lives_of(history: PartitionHistory, groups: Sequence[str]) -> dict[str, Life
     wanted, as_of = pa.array(groups, pa.string()), history.as_of_time
     states = of_groups(history.table("group_state_intervals"), wanted)
     rows: dict[str, list[Mapping[str, Any]]] = {}
-    for row in in_micros(states, ("from_time", "to_time")).sort_by("from_offset").to_pylist():
+    for row in in_micros(states, ("from_time", "to_time")).sort_by("from_record_offset").to_pylist():
         if row["from_time"] is None or row["from_time"] <= as_of:
             rows.setdefault(row["group_id"], []).append(row)
     left = last_leaves(history.table("membership_intervals"), wanted, as_of)
@@ -191,7 +191,7 @@ def life_of(rows: Sequence[Mapping[str, Any]], left: Sequence[Mapping[str, Any]]
             begun, is_seen = (row["from_time"] if begun is None else begun), True
         elif begun is not None:
             stays.append(Stay(begun, row["from_time"]))
-            begun, emptied_by = None, row["from_offset"]
+            begun, emptied_by = None, row["from_record_offset"]
         if row["num_members"] is None or row["ended_by"] == StateEnd.COVERAGE_HOLE:
             stays += [] if begun is None else [Stay(begun, row["to_time"])]
             begun, is_seen = None, False

@@ -115,7 +115,7 @@ def deletions(history: PartitionHistory, groups: pa.Array) -> Numbers:
     rows = states.filter(pc.fill_null(is_deleted, False))
     newest = np.full(len(groups), EVER)
     group = pc.fill_null(pc.index_in(rows.column("group_id"), value_set=groups), -1).to_numpy()
-    np.maximum.at(newest, group[group >= 0], rows.column("to_offset").to_numpy()[group >= 0])
+    np.maximum.at(newest, group[group >= 0], rows.column("to_record_offset").to_numpy()[group >= 0])
     return newest
 
 

@@ -50,9 +50,9 @@ def group_facts(history: PartitionHistory, group_ids: pa.ChunkedArray, since: in
     to_time = np.where(states.column("to_time").is_valid(), numbers(states.column("to_time")), NEVER)
     group = np.asarray(pc.index_in(states.column("group_id"), value_set=groups).to_numpy(), np.int64)
     members = pc.fill_null(states.column("num_members"), -1).to_numpy().astype(np.int64)
-    from_offset = states.column("from_offset").to_numpy()
+    from_record_offset = states.column("from_record_offset").to_numpy()
     holding = np.flatnonzero(to_time > as_of)
-    holding = holding[np.argsort(from_offset[holding], kind="stable")]
+    holding = holding[np.argsort(from_record_offset[holding], kind="stable")]
     num_members = np.full(len(groups), -1)
     num_members[group[holding]] = members[holding]
     had_members = np.zeros(len(groups), np.bool_)
@@ -65,7 +65,7 @@ def group_facts(history: PartitionHistory, group_ids: pa.ChunkedArray, since: in
         had_members=had_members,
         topics=[topics.get(each) for each in groups.to_pylist()],
         state_group=group,
-        state_from=from_offset,
+        state_from=from_record_offset,
         state_members=members,
     )
 
@@ -73,12 +73,12 @@ def group_facts(history: PartitionHistory, group_ids: pa.ChunkedArray, since: in
 def group_types(history: PartitionHistory, states: pa.Table, groups: pa.Array) -> list[str]:
     """The newest that is recorded. A group of which nothing but offsets is known counts as classic, as for Kafka."""
     types = dict.fromkeys(groups.to_pylist(), str(GroupType.CLASSIC))
-    columns = ["group_id", "group_type", "from_offset"]
+    columns = ["group_id", "group_type", "from_record_offset"]
     owned = of_groups(history.table("ownership_intervals"), groups)
     owned = owned.filter(pa.array(numbers(owned.column("from_time")) <= history.as_of_time))
     rows = pa.concat_tables([states.select(columns), owned.select(columns)])
     rows = rows.filter(rows.column("group_type").is_valid())
-    newest = rows.group_by(["group_id", "group_type"]).aggregate([("from_offset", "max")])
-    for row in newest.sort_by("from_offset_max").to_pylist():
+    newest = rows.group_by(["group_id", "group_type"]).aggregate([("from_record_offset", "max")])
+    for row in newest.sort_by("from_record_offset_max").to_pylist():
         types[row["group_id"]] = row["group_type"]
     return list(types.values())

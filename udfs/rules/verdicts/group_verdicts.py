@@ -65,7 +65,7 @@ class Partitions:
     reason: list[str]
     last_commit_time: list[int | None]
     since_time: list[int | None]
-    lag_floor: list[int | None]
+    lag: list[int | None]
     time_lag_ms: list[int | None]
     burrow_lag: list[int | None]
     burrow_complete: list[float]
@@ -154,7 +154,7 @@ def columns_of_keys(
         "reason": [answer.reason for answer in answers],
         "last_commit_time": known_only(facts.last_commit, facts.live >= 0),
         "since_time": [answer.since for answer in answers],
-        "lag_floor": known_only(facts.lag_floor, facts.lag_floor != NOWHERE),
+        "lag": known_only(facts.lag, facts.lag != NOWHERE),
         "time_lag_ms": [None if lag is None else lag // MILLISECOND for lag in facts.time_lags()],
         "burrow_lag": known_only(windows.current_lags(), windows.sizes > 0),
         "burrow_complete": windows.complete().tolist(),
@@ -183,11 +183,11 @@ def evidence(facts: OwnFacts, by_burrow: BurrowWindows) -> tuple[list[int], list
     commits, has_window = facts.commits, by_burrow.windows.sizes > 0
     newest = commits.bounds[1:] - 1
     has_repeat = (facts.live >= 0) & (newest >= commits.bounds[:-1])
-    owned = at(facts.keys.owned.column("from_offset").to_numpy(), facts.owner, NOWHERE)
+    owned = at(facts.keys.owned.column("from_record_offset").to_numpy(), facts.owner, NOWHERE)
     # A key that is shown and neither held, owned nor counted is lost in a hole: its newest row says so.
     lost = np.full(facts.keys.size, NOWHERE)
-    np.maximum.at(lost, facts.keys.of_offsets, facts.keys.offsets.column("from_offset").to_numpy())
-    of_live = np.where(facts.live >= 0, facts.from_offset, NOWHERE)
+    np.maximum.at(lost, facts.keys.of_offsets, facts.keys.offsets.column("from_record_offset").to_numpy())
+    of_live = np.where(facts.live >= 0, facts.from_record_offset, NOWHERE)
     offsets = np.stack([
         of_live,
         np.where(has_repeat, np.maximum(at(commits.record_offset, newest, NOWHERE), of_live), NOWHERE),
@@ -232,7 +232,7 @@ def group_row(of: Partitions, start: int, stop: int, is_full: Any) -> dict[str, 
     away = next((place for place in range(start, stop) if of.rule[place] in OF_GROUPS), None)
     counted_lags, lags, time_lags, commits = (
         [value for value in column[start:stop] if value is not None]
-        for column in (of.burrow_lag, of.lag_floor, of.time_lag_ms, of.last_commit_time)
+        for column in (of.burrow_lag, of.lag, of.time_lag_ms, of.last_commit_time)
     )
     of_worst = zip(of.own_verdict[start:stop], of.since_time[start:stop], strict=True)
     since = min(
@@ -248,7 +248,7 @@ def group_row(of: Partitions, start: int, stop: int, is_full: Any) -> dict[str, 
         "partition": None, "burrow_verdict": burrow, "burrow_rule": burrow_rule,
         "own_verdict": own, "rule": rule, "reason": reason,
         "last_commit_time": max(commits, default=None), "since_time": since,
-        "lag_floor": capped(sum(lags)) if lags else None, "time_lag_ms": max(time_lags, default=None),
+        "lag": capped(sum(lags)) if lags else None, "time_lag_ms": max(time_lags, default=None),
         "burrow_lag": capped(sum(counted_lags)) if counted_lags else None,
         "burrow_complete": float(is_full.sum() / num_counted) if num_counted else None,
         "evidence_first_offset": min(of.evidence_first_offset[start:stop]),

@@ -99,7 +99,7 @@ class OwnFacts:
         return np.where(known, np.maximum(lags, 0), 0)
 
     @cached_property
-    def lag_floor(self) -> Numbers:
+    def lag(self) -> Numbers:
         """NOWHERE is unknown."""
         is_known = (self.live >= 0) & self.ends.are_known & (self.committed >= 0) & ~self.is_recreated
         is_known &= ~self.is_now_doubtful
@@ -126,7 +126,7 @@ class OwnFacts:
             return is_beyond
         own_end = own_ends(self.history, self.ends.rows.last[suspects])
         is_long_after = self.ends.newest_time[suspects] - self.held_since[suspects] > self.rules.least_time_lag
-        is_beyond[suspects] = np.where(own_end == NONE, is_long_after, self.from_offset[suspects] < own_end)
+        is_beyond[suspects] = np.where(own_end == NONE, is_long_after, self.from_record_offset[suspects] < own_end)
         return is_beyond
 
     @cached_property
@@ -205,13 +205,13 @@ class OwnFacts:
     def time_lags(self) -> list[int | None]:
         """0 with nothing to read; None: unknown."""
         beyond = self.beyond
-        is_known = (self.lag_floor != NOWHERE) & (~beyond.is_there | beyond.is_written_known)
+        is_known = (self.lag != NOWHERE) & (~beyond.is_there | beyond.is_written_known)
         lags = np.maximum(self.history.as_of_time - beyond.written, 0)
         return known_only(np.where(beyond.is_there, lags, 0), is_known)
 
     @cached_property
-    def from_offset(self) -> Numbers:
-        return self.of_live("from_offset")
+    def from_record_offset(self) -> Numbers:
+        return self.of_live("from_record_offset")
 
     @cached_property
     def values(self) -> "Values":
@@ -230,7 +230,7 @@ class Values:
 
     @classmethod
     def of(cls, keys: Keys) -> "Values":
-        offsets = keys.offsets.column("from_offset").to_numpy()
+        offsets = keys.offsets.column("from_record_offset").to_numpy()
         rows = np.arange(len(offsets))
         if not is_by_key(keys.of_offsets, offsets):
             rows = np.argsort(offsets, kind="stable")
@@ -253,10 +253,10 @@ def ends_of(rows: pa.Table) -> Numbers:
 
 
 def newest_rows(rows: pa.Table, key: Numbers, size: int, of: Flags | None = None) -> Numbers:
-    """For each key its row with the largest from_offset, of those in `of`."""
+    """For each key its row with the largest from_record_offset, of those in `of`."""
     newest = np.full(size, NOWHERE)
     places = np.arange(len(key)) if of is None else np.flatnonzero(of)
-    offsets = rows.column("from_offset").to_numpy()[places]
+    offsets = rows.column("from_record_offset").to_numpy()[places]
     if not is_by_key(key[places], offsets):
         places = places[np.argsort(offsets, kind="stable")]
     newest[key[places]] = places

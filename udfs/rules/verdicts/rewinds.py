@@ -34,8 +34,8 @@ def are_begun(facts: OwnFacts, rows: Numbers, key: Numbers, delta: Numbers) -> F
     goes_on = offsets.column("previous_offset").is_valid().to_numpy()[rows]
     begins = first_of(key) | ~goes_on | changes(codes_of(encoded(offsets.column("topic_id")))[rows])
     back = np.flatnonzero(delta < 0)
-    from_offset = offsets.column("from_offset").to_numpy()[rows[back]]
-    begins[back] |= facts.groups.members_before(facts.group[key[back]], from_offset) <= 0
+    from_record_offset = offsets.column("from_record_offset").to_numpy()[rows[back]]
+    begins[back] |= facts.groups.members_before(facts.group[key[back]], from_record_offset) <= 0
     return np.asarray(begins, np.bool_)
 
 

@@ -123,5 +123,5 @@ def silence_columns(facts: OwnFacts, of_all: OfAllKeys) -> dict[str, list[Any]]:
 def num_repeats(facts: OwnFacts) -> Numbers:
     """Of each key, how often the value that holds was committed."""
     commits = facts.commits
-    is_repeat = commits.is_effective & (commits.record_offset >= facts.from_offset[commits.key])
+    is_repeat = commits.is_effective & (commits.record_offset >= facts.from_record_offset[commits.key])
     return np.bincount(commits.key[is_repeat], minlength=facts.keys.size)

@@ -10,7 +10,7 @@ LEFT JOIN (
     AND as_of_time = (SELECT max(as_of_time) FROM group_verdicts WHERE cluster = {cluster} AND as_of_time <= {as_of})
 ) AS v ON v.group_id = i.group_id
 LEFT JOIN (
-  SELECT group_id, {total_lag} AS lag, count(*) - count(lag_floor) AS num_unknown
+  SELECT group_id, {total_lag} AS lag, count(*) - count(lag) AS num_unknown
   FROM lag_points
   WHERE cluster = {cluster}
     AND snapshot_time = (

@@ -52,5 +52,7 @@ def test_a_write_that_deletes_waits_through_windows_without_commits(
     write(LogPart(0, 0, 4, tuple(log.batches)), tmp_path / "log")
     ingest(tmp_path / "w", tmp_path / "log")
     replay(tmp_path / "w")
-    result = {(row["group_id"], row["partition"], row["to_offset"]) for row in rows(tmp_path / "w", "offset_history")}
+    result = {
+        (row["group_id"], row["partition"], row["to_record_offset"]) for row in rows(tmp_path / "w", "offset_history")
+    }
     assert result == {("g", 0, 3), ("other", 0, None), ("other", 1, None)}

@@ -57,7 +57,10 @@ def removed(group: str) -> KeyValue:
 def test_the_last_record_before_a_hole_may_be_the_first_of_a_group() -> None:
     replay = history([batch(0, 0, commit("g")), batch(1, 1, rebalanced("g"))], [batch(9, 9, commit("other"))])
     states = [row for row in replay["group_state_intervals"] if row["group_id"] == "g"]
-    rows = [(row["generation_or_epoch"], row["from_offset"], row["to_offset"], row["ended_by"]) for row in states]
+    rows = [
+        (row["generation_or_epoch"], row["from_record_offset"], row["to_record_offset"], row["ended_by"])
+        for row in states
+    ]
     assert sorted(rows, key=str) == [(1, 1, 1, "coverage_hole"), (None, 0, 1, "next_state")]
 
 

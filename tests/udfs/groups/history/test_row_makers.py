@@ -53,7 +53,7 @@ def test_a_column_has_what_is_the_same_in_all_rows_or_what_the_object_has_by_its
     sets = MemberSets(added=frozenset({1}), kept=frozenset({2}))
     others = dict.fromkeys(inspect.getfullargspec(row_makers.GENERATION_MEMBER).kwonlyargs)
     row = named(row_makers.GENERATION_MEMBER(sets, **others))
-    assert row == {**dict.fromkeys(fields_of(TABLES["generation_members"])), **sets._asdict(), "is_open": False,
+    assert row == {**dict.fromkeys(fields_of(TABLES["generation_members"])), **sets._asdict(), "is_provisional": False,
                    "confidence": "certain"}  # fmt: skip
 
 

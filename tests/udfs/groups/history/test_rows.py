@@ -15,7 +15,8 @@ maker_of = cache(row_maker)
 
 
 def row(table, **values):
-    filled = {"group_id": "g", "group_type": "classic", "assignment_offset": 7, "is_open": False, "kind": "moved",
+    filled = {"group_id": "g", "group_type": "classic", "assignment_offset": 7, "is_provisional": False,
+    "kind": "moved",
               "move_offset": 7, "evidence_first_offset": 6, "evidence_last_offset": 7, "confidence": "certain",
               "member_id": "m", "generation_or_epoch": 1, "change": "kept", **values}  # fmt: skip
     return maker_of(table)(**{name: filled.get(name) for name in fields_of(table)})
@@ -77,7 +78,13 @@ TURNED = replace(TABLES["replay_anomalies"], columns=TABLES["replay_anomalies"].
 
 def test_the_fields_of_a_row_are_the_columns_without_those_of_all_its_rows() -> None:
     assert fields_of(TABLES["replay_anomalies"]) == tuple(ANOMALY)
-    assert fields_of(TABLES["partition_moves"])[:5] == ("group_id", "group_type", "assignment_offset", "tp", "is_open")
+    assert fields_of(TABLES["partition_moves"])[:5] == (
+        "group_id",
+        "group_type",
+        "assignment_offset",
+        "tp",
+        "is_provisional",
+    )
     assert not {"topic", "topic_id", "partition"} & {*fields_of(TABLES["partition_moves"])}
 
 

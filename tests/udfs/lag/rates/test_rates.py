@@ -113,7 +113,7 @@ def test_a_bucket_by_hand(
 ) -> None:
     row = bucket(values, ends)
     assert (row["messages_consumed"], row["messages_consumed_per_s"]) == (consumed, consumed / 300)
-    assert (row["messages_produced_per_s"], row["lag_floor"]) == (produced, lag)
+    assert (row["messages_produced_per_s"], row["lag"]) == (produced, lag)
     assert (row["eta_low_ms"], row["eta_high_ms"], row["eta_unknown_reason"]) == (low, high, reason)
 
 
@@ -178,7 +178,7 @@ def test_lag_is_unknown_of_commits_for_a_topic_that_was_made_anew(
     snapshots = {second * SECOND: {PLACE: Captured(name, 0, end)} for second, (name, end) in named.items()}
     given = history(4 * MINUTES, snapshots, offset_history=offsets, history_coverage=[COVERED])
     row = rate_rows(given, None).to_pylist()[0]
-    assert row["lag_floor"] == lag
+    assert row["lag"] == lag
     # How fast the topic grew is not known of a bucket with both logs.
     assert row["eta_unknown_reason"] == ("no_snapshots" if old_id == "a" else None)
 
@@ -202,7 +202,7 @@ def test_no_rate_of_a_bucket_is_known_around_a_step_of_the_clock(begin: int, end
     """Of the first five minutes."""
     doubtful = DoubtfulTimes((Doubt(begin * SECOND, end * SECOND, 0),))
     row = bucket([0, 200, 400, 600], {0: 1000, 300: 1300}, doubtful)
-    assert (row["messages_consumed_per_s"], row["lag_floor"]) == ((2.0, 700) if is_known else (None, None))
+    assert (row["messages_consumed_per_s"], row["lag"]) == ((2.0, 700) if is_known else (None, None))
     assert (row["messages_produced_per_s"], row["eta_low_ms"]) == ((1.0, 350_000) if is_known else (None, None))
     assert row["eta_unknown_reason"] == (None if is_known else "clock_went_back")
 
@@ -224,7 +224,8 @@ def test_a_rate_is_only_possible_if_one_of_its_commits_may_have_been_aborted(
     """Commits at 100, 200 and 400 s, in buckets of five minutes."""
     times = [100 * SECOND, 200 * SECOND, 400 * SECOND]
     offsets = [
-        commit("g", PLACE, 100 * number, at, until, to_offset=None if until is None else until // SECOND, delta=100,
+        commit("g", PLACE, 100 * number, at, until, to_record_offset=None if until is None else until // SECOND,
+        delta=100,
                previous_offset=100 * number - 100 if number else None,
                confidence="possible" if number in possible else "certain")
         for number, (at, until) in enumerate(zip(times, [*times[1:], None], strict=True))
@@ -248,7 +249,7 @@ def test_a_lag_that_rests_on_an_earlier_commit_that_may_have_been_aborted_is_onl
         given = history(begun + MINUTES, snapshots, offset_history=offsets, history_coverage=covered)
         (row,) = (row for row in rate_rows(given, None).to_pylist()
                   if row["bucket_ms"] == 300_000 and row["messages_consumed"])  # fmt: skip
-        assert (row["lag_floor"], row["confidence"]) == (1000 + 900, confidence)
+        assert (row["lag"], row["confidence"]) == (1000 + 900, confidence)
 
 
 def five_minutes(settled_from: int | None = None, as_of: int = 600, **coverage: int) -> list[dict[str, Any]]:
@@ -301,7 +302,7 @@ def test_what_a_bucket_adds_up_is_what_a_loop_adds_up(rng: np.random.Generator) 
                    topic_id=topic_id, delta=None if rng.random() < 0.2 else int(rng.integers(-9, 2**40)))
             for topic, topic_id in (TOPICS[each] for each in rng.integers(0, len(TOPICS), int(rng.integers(0, 25))))
         ]  # fmt: skip
-        offsets.sort(key=lambda row: (*sort_key(row), row["from_offset"]))
+        offsets.sort(key=lambda row: (*sort_key(row), row["from_record_offset"]))
         given = history(8_000 * SECOND, {}, offset_history=offsets, history_coverage=[COVERED])
         result = [tuple(row[name] for name in ADDED_UP) for row in rate_rows(given, None).to_pylist()]
         assert result == [row for length in (300, 3_600) for row in slow_buckets(offsets, length)]
@@ -320,13 +321,13 @@ def sort_key(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def slow_buckets(offsets: list[dict[str, Any]], length: int) -> Iterator[tuple[Any, ...]]:
-    """In seconds; `from_offset` is the second too."""
+    """In seconds; `from_record_offset` is the second too."""
     cells: defaultdict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
     for row in offsets:
-        if row["from_offset"] <= 8_000:
-            cells[row["from_offset"] // length, *sort_key(row)[:3]].append(row)
+        if row["from_record_offset"] <= 8_000:
+            cells[row["from_record_offset"] // length, *sort_key(row)[:3]].append(row)
     for _, rows in sorted(cells.items()):
-        seconds = [row["from_offset"] for row in rows]
+        seconds = [row["from_record_offset"] for row in rows]
         subject = (rows[0][name] for name in ("group_id", "topic", "topic_id"))
         read = sum(max(row["delta"] or 0, 0) for row in rows)
         yield (length * 1000, *subject, len({row["partition"] for row in rows}), read, min(seconds), max(seconds))
@@ -377,7 +378,7 @@ def rates_of(model: SlowRates, offsets: list[dict[str, Any]], settled_from: int 
 
 
 def cell_of(row: dict[str, Any]) -> tuple[Any, ...]:
-    names = ("group_id", "topic", "messages_consumed", "lag_floor", "eta_unknown_reason")
+    names = ("group_id", "topic", "messages_consumed", "lag", "eta_unknown_reason")
     return (int(row["bucket_time"].timestamp()) * SECOND, *(row[name] for name in names))
 
 
@@ -426,12 +427,13 @@ def test_a_jump_beyond_the_end_of_the_log_is_no_reading(values: list[int], consu
 def test_a_reset_is_no_reading() -> None:
     """A tool moves the offset of a group that has lost its members to the end of the log."""
     offsets = [
-        commit("g", PLACE, 200, 60 * SECOND, 120 * SECOND, delta=200, previous_offset=0, to_offset=120),
+        commit("g", PLACE, 200, 60 * SECOND, 120 * SECOND, delta=200, previous_offset=0, to_record_offset=120),
         commit("g", PLACE, 900, 120 * SECOND, None, delta=700, previous_offset=200, leader_epoch=None),
     ]
     states = [
-        {"group_id": "g", "state": state, "num_members": members, "from_time": second * SECOND, "from_offset": second,
-         "to_time": None if until is None else until * SECOND, "to_offset": until, "protocol_type": "consumer"}
+        {"group_id": "g", "state": state, "num_members": members, "from_time": second * SECOND,
+        "from_record_offset": second,
+         "to_time": None if until is None else until * SECOND, "to_record_offset": until, "protocol_type": "consumer"}
         for state, members, second, until in (("Stable", 1, 1, 100), ("Empty", 0, 100, None))
     ]  # fmt: skip
     snapshots = {second * SECOND: {PLACE: Captured(None, 0, 900)} for second in (0, 300)}

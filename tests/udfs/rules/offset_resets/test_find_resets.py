@@ -75,7 +75,7 @@ def test_a_reset_to_below_zero_rereads_no_more_than_there_is() -> None:
 
 def test_the_last_offset_of_a_simple_group_goes_while_the_group_is_still_there() -> None:
     situation = Situation().state(0, "Empty", 0, protocol_type=None).commit(10, {0: 100}).remove(30, (0,), "expired")
-    situation.states[-1] |= {"to_offset": situation.offset - 1, "to_time": at(30), "is_open": False}
+    situation.states[-1] |= {"to_record_offset": situation.offset - 1, "to_time": at(30), "is_provisional": False}
     assert [(row["group_type"], row["num_members"]) for row in events(situation)] == [("classic", 0)]
 
 

@@ -23,14 +23,14 @@ def lives(*stays: tuple[float, float], begin: int = 1) -> list[Row]:
     rows: list[Row] = []
     for at, number in sorted([each for stay in stays for each in ((stay[0], 1), (stay[1], 0))]):
         if rows:
-            rows[-1] |= {"to_time": at, "to_offset": 10 * len(rows) + begin, "ended_by": "next_state"}
-        rows.append({"from_time": at, "from_offset": 10 * len(rows) + begin, "num_members": number,
+            rows[-1] |= {"to_time": at, "to_record_offset": 10 * len(rows) + begin, "ended_by": "next_state"}
+        rows.append({"from_time": at, "from_record_offset": 10 * len(rows) + begin, "num_members": number,
                      "state": "Stable" if number else "Empty"})  # fmt: skip
     return rows
 
 
 def left(time: float, kind: str = "left_or_timed_out", **about: Any) -> Row:
-    return {"to_time": time, "to_offset": 9, "leave_kind": kind} | about
+    return {"to_time": time, "to_record_offset": 9, "leave_kind": kind} | about
 
 
 def rows_of(now: float, rules: OwnRules = OwnRules(), **given: Any) -> list[Row]:  # noqa: B008
@@ -79,7 +79,7 @@ def test_the_reason_says_who_went_how_and_what_was_written_since() -> None:
         "to 1 partition since"
     )
     assert group["since_time"].timestamp() == stay[1]
-    assert (group["confidence"], group["lag_floor"]) == ("likely", 3 * HOUR - 30 * MINUTE + 1)
+    assert (group["confidence"], group["lag"]) == ("likely", 3 * HOUR - 30 * MINUTE + 1)
 
 
 def test_a_group_that_left_by_itself_after_a_short_time_is_retired() -> None:
@@ -147,7 +147,7 @@ def share_group(*stays: tuple[float, float], kind: str = "left_or_timed_out", to
 )
 def test_a_share_group_is_down_when_it_is_missed_and_its_topic_grew(given: dict[str, Any], why: str) -> None:
     (group,) = rows_of(12 * DAY, **given)
-    assert (group["own_verdict"], group["rule"], group["lag_floor"], group["topic"]) == (*DOWN, None, None)
+    assert (group["own_verdict"], group["rule"], group["lag"], group["topic"]) == (*DOWN, None, None)
     assert group["reason"] == (
         f"{why}; 86,400 messages or more were written to t since; how many wait is not known: share groups keep their "
         "offsets elsewhere"
@@ -222,14 +222,15 @@ def test_where_nobody_saw_it_go_nothing_is_certain() -> None:
 def test_a_group_that_was_made_anew_did_not_live_before() -> None:
     """Its name was in use for days, then it was deleted; an admin committed for the new one."""
     before = lives((5 * DAY, 10 * DAY))
-    before[-1] |= {"to_time": 11 * DAY, "to_offset": 30, "ended_by": "deleted"}
-    anew = {"from_time": 11 * DAY, "from_offset": 31, "state": "Empty", "num_members": 0, "generation_or_epoch": None,
+    before[-1] |= {"to_time": 11 * DAY, "to_record_offset": 30, "ended_by": "deleted"}
+    anew = {"from_time": 11 * DAY, "from_record_offset": 31, "state": "Empty", "num_members": 0,
+    "generation_or_epoch": None,
             "protocol_type": None}  # fmt: skip
     given = {"group_state_intervals": [*before, anew], "membership_intervals": [left(10 * DAY, TIMEOUTS[0])]}
     assert verdict(12 * DAY, **given, **committed((11 * DAY, 2000))) == RETIRED
 
 
-ALONE: list[Row] = [{"from_time": 10 * DAY, "from_offset": 50, "state": "Empty", "num_members": 0,
+ALONE: list[Row] = [{"from_time": 10 * DAY, "from_record_offset": 50, "state": "Empty", "num_members": 0,
                      "generation_or_epoch": None, "protocol_type": None}]  # fmt: skip
 
 

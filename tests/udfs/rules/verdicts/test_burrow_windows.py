@@ -35,8 +35,9 @@ def random_log(rng: np.random.Generator) -> Log:
         if rng.random() < 0.04:
             # Of a group's metadata, at an offset of its own in the log.
             kind = str(rng.choice(["deleted", "converted", "coverage_hole"]))
-            deletions.append({"group_id": row["group_id"], "from_time": time, "to_time": time, "from_offset": offset,
-                              "to_offset": offset, "ended_by": kind, "num_members": 0})  # fmt: skip
+            deletions.append({"group_id": row["group_id"], "from_time": time, "to_time": time,
+            "from_record_offset": offset,
+                              "to_record_offset": offset, "ended_by": kind, "num_members": 0})  # fmt: skip
             continue
         commits.append(row)
     points = [
@@ -62,7 +63,8 @@ def as_history(log: Log, fold: BurrowFold) -> PartitionHistory:
     commits, points, deletions, as_of = log
     met = {(group_id, topic_partition) for group_id, group in fold.groups.items() for topic_partition in group.rings}
     met |= {(group_id, each) for group_id, without_end in fold.without_end.items() for each in without_end}
-    held = [{"group_id": group_id, "partition": partition, "from_time": 0, "from_offset": 0, "committed_offset": 0}
+    held = [{"group_id": group_id, "partition": partition, "from_time": 0, "from_record_offset": 0,
+    "committed_offset": 0}
             for group_id, (_, partition) in sorted(met)]  # fmt: skip
     return history(as_of, commits=commits, ends=points, group_state_intervals=deletions, offset_history=held)
 
@@ -72,7 +74,7 @@ def in_order(log: Log) -> list[tuple[str, Row]]:
     commits, points, deletions, as_of = log
     events = [(row["record_time"], 1, row["record_offset"], "commit", row) for row in commits]
     events += [(row["captured_time"], 0, 0, "poll", row) for row in points]
-    events += [(row["to_time"], 1, row["to_offset"], "delete", row) for row in deletions
+    events += [(row["to_time"], 1, row["to_record_offset"], "delete", row) for row in deletions
                if row["ended_by"] != "coverage_hole"]  # fmt: skip
     return [(kind, row) for time, _, _, kind, row in sorted(events, key=lambda event: event[:3]) if time <= as_of]
 
@@ -175,5 +177,5 @@ def test_pending_and_aborted_commits_count_for_burrow_and_not_for_us() -> None:
         transactions=[{"producer_id": 1, "first_offset": 200, "outcome": "open"}],
     )  # fmt: skip
     partition, _ = verdict_rows(given, BurrowRules(), OwnRules()).to_pylist()
-    assert (partition["burrow_lag"], partition["lag_floor"]) == (0, 83)
+    assert (partition["burrow_lag"], partition["lag"]) == (0, 83)
     assert (partition["evidence_first_offset"], partition["evidence_last_offset"]) == (100, 201)

@@ -30,7 +30,7 @@ def test_a_group_has_the_verdict_of_its_worst_partition_and_sums() -> None:
         ("t", 0), ("t", 1), ("t", 5), (None, None),
     ]  # fmt: skip
     assert [row["own_verdict"] for row in (first, done, unseen, group)] == ["STOP", "OK", "UNKNOWN", "STOP"]
-    assert [row["lag_floor"] for row in (first, done, unseen, group)] == [2000, 0, None, 2000]
+    assert [row["lag"] for row in (first, done, unseen, group)] == [2000, 0, None, 2000]
     assert group["rule"] == group["burrow_rule"] == "worst_partition"
     assert group["reason"] == (
         "1 of 3 partitions STOP, such as t 0: no commit for 16 min 50 s, before that one every 1 min 30 s, while "
@@ -53,11 +53,11 @@ def test_evidence_spans_the_value_with_its_repeats_and_the_window_of_burrow() ->
 
 
 def test_an_owned_partition_without_a_commit_rests_on_its_owner() -> None:
-    owned = [{"from_time": 100, "from_offset": 77, "partition": 2, "topic_id": "id"}]
+    owned = [{"from_time": 100, "from_record_offset": 77, "partition": 2, "topic_id": "id"}]
     row, group = rows(ownership_intervals=owned)
     assert (row["topic_id"], row["evidence_first_offset"], row["evidence_last_offset"]) == ("id", 77, 77)
     assert (row["own_verdict"], row["burrow_rule"], group["burrow_verdict"]) == ("STOP", "no_commits", "NOTFOUND")
-    assert (row["last_commit_time"], row["lag_floor"], row["confidence"]) == (None, None, "likely")
+    assert (row["last_commit_time"], row["lag"], row["confidence"]) == (None, None, "likely")
 
 
 def unsure(given: dict[str, list[Row]], *places: int) -> dict[str, list[Row]]:
@@ -94,7 +94,7 @@ def test_a_topic_known_by_its_id_alone_has_no_name() -> None:
 
 
 def test_a_deleted_group_is_shown_only_while_burrow_counts_its_commits() -> None:
-    deleted = [{"to_time": 3900, "to_offset": 500, "ended_by": "deleted", "from_offset": 1}]
+    deleted = [{"to_time": 3900, "to_record_offset": 500, "ended_by": "deleted", "from_record_offset": 1}]
     assert rows({"commits": DONE["commits"], "offset_history": []}, group_state_intervals=deleted) == []
     consumer = [deleted[0] | {"group_type": "consumer"}]
     row, _ = rows({"commits": DONE["commits"], "offset_history": []}, group_state_intervals=consumer)

@@ -16,8 +16,8 @@ from udfs.rules.verdicts.own_verdict import OwnRules
 def test_nothing_after_the_time_counts() -> None:
     early, late = every(2, 2000, 2990, 1500, 1), every(2, 4001, 4101, 4990, 0)
     given = committed(*early, *late)
-    states = [{"to_time": 4100, "to_offset": 900, "ended_by": "next_state"},
-              {"state": "Empty", "num_members": 0, "from_time": 4100, "from_offset": 900}]  # fmt: skip
+    states = [{"to_time": 4100, "to_record_offset": 900, "ended_by": "next_state"},
+              {"state": "Empty", "num_members": 0, "from_time": 4100, "from_record_offset": 900}]  # fmt: skip
     members = [{"subscribed_topics": ["t"]}, {"assignment_offset": 900, "subscribed_topics": ["u"]}]
     row = judged(**given, ends=[*RISING, *ends((4050, 9000))], group_state_intervals=states, generation_members=members)
     assert (
@@ -63,9 +63,14 @@ def test_a_transaction_that_ends_at_the_very_time_has_committed(ended: int, last
          "is_transactional": True, "producer_id": 3}
     ]  # fmt: skip
     transactions = [{"producer_id": 3, "first_offset": 9000, "outcome": "committed", "end_time": ended}]
-    given["offset_history"][-1] |= {"to_time": ended, "to_offset": 9001, "ended_by": "commit", "is_open": False}
+    given["offset_history"][-1] |= {
+        "to_time": ended,
+        "to_record_offset": 9001,
+        "ended_by": "commit",
+        "is_provisional": False,
+    }
     # A row that ends later shows when it was committed last.
-    held = {"from_time": ended, "from_offset": 9001, "committed_offset": 4000, "last_commit_time": NOW + 50}
+    held = {"from_time": ended, "from_record_offset": 9001, "committed_offset": 4000, "last_commit_time": NOW + 50}
     given["offset_history"].append(held | {"commit_time": 3999, "via": "transaction"})
     row = judged(**given, transactions=transactions, ends=RISING)
     assert row["last_commit_time"].timestamp() == last_commit

@@ -57,7 +57,7 @@ def test_while_the_clock_is_behind_the_newest_commit_may_be_younger_than_the_new
     end: int, expected: tuple[str, int | None]
 ) -> None:
     row = judged(**committed((3000, 4990)), ends=RISING, doubts=doubt(2900, end))
-    assert (row["rule"], row["lag_floor"]) == expected
+    assert (row["rule"], row["lag"]) == expected
     assert (row["time_lag_ms"] is None) == (expected[1] is None)
 
 

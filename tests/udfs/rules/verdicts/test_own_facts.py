@@ -17,7 +17,7 @@ def test_the_newest_row_of_a_key_has_the_largest_offset(rng: np.random.Generator
             max(((int(offsets[row]), row) for row in np.flatnonzero(is_chosen & (keys == key))), default=(0, -1))[1]
             for key in range(5)
         ]
-        assert newest_rows(pa.table({"from_offset": offsets}), keys, 5, is_chosen).tolist() == expected
+        assert newest_rows(pa.table({"from_record_offset": offsets}), keys, 5, is_chosen).tolist() == expected
 
 
 def test_an_id_that_is_not_known_is_no_other_topic() -> None:

@@ -43,7 +43,8 @@ CASES: dict[str, tuple[str, str, dict[str, Any]]] = {
     ),
     "the offset is lost in a hole": (
         "UNKNOWN", "history_hole",
-        {"offset_history": [{"from_time": 500, "to_time": 600, "from_offset": 1, "to_offset": 9, "is_open": False,
+        {"offset_history": [{"from_time": 500, "to_time": 600, "from_record_offset": 1, "to_record_offset": 9,
+        "is_provisional": False,
                              "committed_offset": 5, "ended_by": "coverage_hole"}], "ends": RISING},
     ),
     "owned, and the log is empty": (
@@ -170,7 +171,7 @@ def test_share_groups_and_standbys_commit_nothing_here() -> None:
     assert verdict_rows(given, BurrowRules(), OwnRules()).num_rows == 0
 
 
-@pytest.mark.parametrize("about", [{"phase": "held"}, {"to_time": 3000, "to_offset": 9}])
+@pytest.mark.parametrize("about", [{"phase": "held"}, {"to_time": 3000, "to_record_offset": 9}])
 def test_a_partition_whose_owner_is_away_or_gone_has_no_row(about: Row) -> None:
     owned = [{"from_time": 100} | about]
     given = history(NOW, ownership_intervals=owned, ends=RISING, group_state_intervals=MEMBER)
@@ -204,10 +205,10 @@ def test_a_rewind_that_is_made_up_for_or_older_than_the_window_is_none() -> None
 @pytest.mark.parametrize(
     "changed",
     [
-        {"group_state_intervals": [{"to_time": 3000, "to_offset": 90, "ended_by": "next_state"},
-                                   {"num_members": 0, "from_time": 3000, "from_offset": 90,
-                                    "to_time": 3600, "to_offset": 102, "ended_by": "next_state"},
-                                   {"from_time": 3600, "from_offset": 102}]},
+        {"group_state_intervals": [{"to_time": 3000, "to_record_offset": 90, "ended_by": "next_state"},
+                                   {"num_members": 0, "from_time": 3000, "from_record_offset": 90,
+                                    "to_time": 3600, "to_record_offset": 102, "ended_by": "next_state"},
+                                   {"from_time": 3600, "from_record_offset": 102}]},
         {"group_state_intervals": []},
         {"ends": ends((100, 4500), (3990, 3999))},
     ],
@@ -241,7 +242,7 @@ def test_lag_that_is_allowed_or_cannot_be_read_any_more_is_none() -> None:
     assert outcome(**given, rules=OwnRules(allowed_lag=9))[1] != "caught_up"
     lost = {**committed((3000, 10)), "ends": ends((3100, 4990), (3990, 4990), log_start_offset=4990)}
     assert outcome(**lost) == ("OK", "caught_up")
-    assert judged(**lost)["lag_floor"] == 4980
+    assert judged(**lost)["lag"] == 4980
 
 
 @pytest.mark.parametrize(("offset", "time_lag"), [(4940, 60_000), (4941, 59_000), (4000, 1_000_000)])
@@ -261,4 +262,4 @@ def test_time_lag_is_unknown_before_the_first_snapshot_and_zero_with_nothing_to_
 
 def test_lag_against_the_ends_of_another_topic_is_unknown() -> None:
     row = judged(**CASES["the topic was made anew"][2])
-    assert (row["lag_floor"], row["time_lag_ms"]) == (None, None)
+    assert (row["lag"], row["time_lag_ms"]) == (None, None)

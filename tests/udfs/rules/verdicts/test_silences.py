@@ -119,7 +119,7 @@ def test_what_the_new_owner_has_had_for_seconds_is_not_its_silence() -> None:
     tables = lives(3930, 3931, 3998, 3999)
     assert said(tables) == ["member_silent"] * 2 + FINE
     taken = [
-        row | {"member_id": "o", "from_time": 3990, "from_offset": 5} if row["member_id"] == "m" else row
+        row | {"member_id": "o", "from_time": 3990, "from_record_offset": 5} if row["member_id"] == "m" else row
         for row in tables["ownership_intervals"]
     ]
     assert "member_silent" not in said(tables, ownership_intervals=taken)
@@ -138,8 +138,8 @@ def test_a_group_that_commits_rarely_may_be_silent_for_longer() -> None:
 def test_what_a_deleted_group_committed_is_no_silence_of_the_one_that_is_made_anew() -> None:
     tables = lives(3500, 3501, 3502, 3503)
     for row in tables["offset_history"]:
-        row |= {"is_open": False, "to_time": 3600, "to_offset": 9_000, "ended_by": "deleted"}
-    taken = [row | {"from_time": 3700, "from_offset": 9_100} for row in tables["ownership_intervals"]]
+        row |= {"is_provisional": False, "to_time": 3600, "to_record_offset": 9_000, "ended_by": "deleted"}
+    taken = [row | {"from_time": 3700, "from_record_offset": 9_100} for row in tables["ownership_intervals"]]
     assert "silent" not in " ".join(said(tables, ownership_intervals=taken))
 
 

@@ -2,7 +2,7 @@
 --   members, or for a partition that no member owned.
 -- num_commits: Number of these commits.
 WITH judged AS (
-  SELECT * FROM commit_findings WHERE cluster = :cluster
+  SELECT * FROM odd_commits WHERE cluster = :cluster
 )
 SELECT {keys}, coalesce(sum(num_commits), 0) AS num_commits, :rules
 FROM judged

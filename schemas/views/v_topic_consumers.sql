@@ -21,13 +21,13 @@
 WITH {clusters},
 committed AS (
   SELECT cluster, topic, group_id, min(commit_time) AS first_time, max(last_commit_time) AS last_time,
-    count(DISTINCT CASE WHEN to_offset IS NULL THEN partition END) AS num_committed
+    count(DISTINCT CASE WHEN to_record_offset IS NULL THEN partition END) AS num_committed
   FROM offset_history
   GROUP BY cluster, topic, group_id
 ),
 owned AS (
   SELECT cluster, topic, group_id, min(from_time) AS first_time, max(to_time) AS last_time,
-    count(DISTINCT CASE WHEN to_offset IS NULL THEN partition END) AS num_owned,
+    count(DISTINCT CASE WHEN to_record_offset IS NULL THEN partition END) AS num_owned,
     {distinct_values client_id} AS client_ids, {distinct_values client_host} AS client_hosts
   FROM ownership_intervals
   WHERE topic IS NOT NULL

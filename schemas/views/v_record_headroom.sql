@@ -25,7 +25,7 @@
 --   limit_bytes bigint  The largest batch that the broker accepts: message.max.bytes of the newest snapshot, else
 --       record_limit_bytes in [gate] of the settings. If a group's batch would be larger, the coordinator refuses new
 --       members. NULL: no snapshot has it, and no run of `groupscope gate` has noted that setting yet.
---   settings_source string  Source of limit_bytes; dim_enum explains the values.
+--   settings_source string  Source of limit_bytes; v_enums explains the values.
 --   share_of_limit double  batch_bytes / limit_bytes.
 --   +group_state_intervals: evidence_partition evidence_first_offset evidence_last_offset
 --   +as_of

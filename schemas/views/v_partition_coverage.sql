@@ -23,12 +23,12 @@ captured AS (
   WHERE ends.topic NOT IN ({internal_topics})
 ),
 committed AS (
-  SELECT DISTINCT cluster, topic, partition, group_id FROM offset_history WHERE to_offset IS NULL
+  SELECT DISTINCT cluster, topic, partition, group_id FROM offset_history WHERE to_record_offset IS NULL
 ),
 owned AS (
   SELECT DISTINCT cluster, topic, partition, group_id
   FROM ownership_intervals
-  WHERE to_offset IS NULL AND topic IS NOT NULL
+  WHERE to_record_offset IS NULL AND topic IS NOT NULL
 ),
 {members},
 names AS (

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.words.lag import CommitFindingKind
+from schemas.words.lag import OddCommitKind
 from udfs.arrays.nullable import NONE, Flags, Numbers, numbers
 from udfs.lag.as_of import NOWHERE
 from udfs.lag.partition_history import PartitionHistory
@@ -29,9 +29,9 @@ from udfs.rules.offset_resets.choose_resets import Judge
 from udfs.rules.offset_resets.offset_moves import Moves
 
 
-class CommitFindings(Measure):
+class OddCommits(Measure):
     """Of the UTC day of `settled_from`, in microseconds, and of later days; None: of all. A day is counted as a whole,
-    so the history must hold it as a whole. Columns of commit_findings without those that the job adds."""
+    so the history must hold it as a whole. Columns of odd_commits without those that the job adds."""
 
     def __init__(self, settled_from: int | None, judge: Judge) -> None:
         self.since, self.judge = day_of(settled_from), judge
@@ -40,7 +40,7 @@ class CommitFindings(Measure):
     def take(self, history: PartitionHistory) -> None:
         commits = counted_commits(history, self.since)
         odd = chain(odd_committers(history, commits, self.judge.resets(history)), odd_values(history, commits))
-        findings = [commit_findings(history, *each) for each in odd if len(each[1].time)]
+        findings = [odd_commits(history, *each) for each in odd if len(each[1].time)]
         findings += rewind_findings(history, self.judge.rewinds(history))
         self.day_rows.append(day_rows(findings, history.offsets_partition))
 
@@ -58,13 +58,13 @@ def odd_committers(history: PartitionHistory, commits: Commits, resets: Moves) -
     place = np.flatnonzero(states.is_empty & states.has_had_members)
     place = place[~are_of_resets(commits.take(place), resets)]
     nothing = np.full(len(place), NONE)
-    yield CommitFindingKind.GROUP_EMPTY, commits.take(place), states.from_offset[place], nothing
+    yield OddCommitKind.GROUP_EMPTY, commits.take(place), states.from_record_offset[place], nothing
     for kind, odd, num_members in odd_owners(history, commits, states):
         yield kind, odd, num_members, np.full(len(odd.time), NONE)
 
 
-def commit_findings(
-    history: PartitionHistory, kind: CommitFindingKind, commits: Commits, compared: Numbers, num_messages: Numbers
+def odd_commits(
+    history: PartitionHistory, kind: OddCommitKind, commits: Commits, compared: Numbers, num_messages: Numbers
 ) -> Findings:
     row = StatesAt.of(history, commits.rows.column("group_id"), commits.offset).row
     group_types = history.table("group_state_intervals").column("group_type")

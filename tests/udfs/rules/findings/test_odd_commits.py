@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.builders.tables.measured import commit_finding_rows, reset_rows
+from tests.builders.tables.measured import odd_commit_rows, reset_rows
 from tests.builders.tables.offset_situations import Row, Situation, at
 from udfs.rules.facts.effective_commits import counted_commits
 
@@ -13,7 +13,7 @@ ENDS = {0: (50, 1000), 1: (50, 1000)}
 
 
 def findings(situation: Situation, settled_from: int | None = None) -> list[Row]:
-    rows: list[Row] = commit_finding_rows(situation.rows(), settled_from).to_pylist()
+    rows: list[Row] = odd_commit_rows(situation.rows(), settled_from).to_pylist()
     return rows
 
 
@@ -132,7 +132,14 @@ def test_a_topic_that_a_member_owned_just_now_may_be_committed() -> None:
     """Members do not subscribe to u any more, and partition 0 of it was owned until 110 s before."""
     situation = members().own(20, {0: "a"})
     situation.owned.append(
-        {**situation.owned[0], "topic": "u", "from_time": at(0), "to_time": at(290), "to_offset": 5, "is_open": False}
+        {
+            **situation.owned[0],
+            "topic": "u",
+            "from_time": at(0),
+            "to_time": at(290),
+            "to_record_offset": 5,
+            "is_provisional": False,
+        }
     )
     assert findings_of(situation.commit(400, {3: 7}, topic="u")) == []
     situation.owned[-1]["to_time"] = at(99)
