@@ -89,14 +89,14 @@ class ClassicAudit:
         place = None if time is None else (bisect_left(self.moments, time), bisect_right(self.moments, time))
         if known is None or (known.asked, known.place, known.topics) != (asked, place, generation.topics):
             used = (
-                UsedTopic(name, number, at_least, is_by_leader=True)
+                UsedTopic(name, number, at_least)
                 for name, number, at_least, is_subscribed in zip(
                     generation.topics, counts.numbers.tolist(), least.tolist(), generation.is_subscribed.tolist(),
                     strict=True,
                 )
                 if is_subscribed
             )  # fmt: skip
-            shown = confirmation(ByLog.NOTHING, used, time, self.facts)
+            shown = confirmation(ByLog.NOTHING, used, time, self.facts, is_by_leader=True)
             known = self.confirmed[generation.group_id] = Confirmed(generation.topics, asked, place, shown)
         return known.confirmation
 

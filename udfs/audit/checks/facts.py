@@ -15,7 +15,7 @@ partitions: a leader's own metadata may be old, and then nothing but assignments
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -130,22 +130,13 @@ class ByLog(Enum):
     NOTHING = auto()
 
 
-@dataclass(frozen=True)
-class UsedTopic:
+class UsedTopic(NamedTuple):
     """A topic as used to recompute an assignment; `partitions` 0: no topic has the name. `least` is one more than the
-    highest partition that records name up to then. `is_by_leader`: these are records that a client's leader made."""
+    highest partition that records name up to then."""
 
     name: str
     partitions: int
     least: int
-    is_by_leader: bool = False
-
-
-class Count(NamedTuple):
-    """The confirmed number of partitions of a topic, or why it is not confirmed."""
-
-    partitions: int | None
-    why: str | None = None
 
 
 @dataclass(frozen=True)
@@ -162,25 +153,26 @@ class Confirmation:
 ALL_CONFIRMED: Final = Confirmation()
 
 
-def confirmation(by_log: ByLog, topics: Iterable[UsedTopic], time: int | None, facts: Facts) -> Confirmation:
-    """`time`: of the assignment's record, in microseconds."""
+def confirmation(
+    by_log: ByLog, topics: Iterable[UsedTopic], time: int | None, facts: Facts, *, is_by_leader: bool = False
+) -> Confirmation:
+    """`time`: of the assignment's record, in microseconds. `is_by_leader`: the records that name partitions are those
+    that a client's leader made."""
     if by_log in (ByLog.LISTED, ByLog.HASH_MATCHES):
         return ALL_CONFIRMED
-    used = list(topics)
     if by_log == ByLog.HASH_DIFFERS:
         why = "the metadata hash in the group's record does not match the known topics"
-        return Confirmation(why, frozenset(each.name for each in used))
+        return Confirmation(why, frozenset(each.name for each in topics))
     reasons: dict[str, str] = {}
     confirmed: dict[str, int] = {}
-    for each in used:
-        count = confirmed_count(each.name, each.least, time, facts, is_by_leader=each.is_by_leader)
-        if count.partitions is None:
-            reasons[each.name] = str(count.why)
-        elif count.partitions != each.partitions:
-            if each.is_by_leader:
-                confirmed[each.name] = count.partitions
-            taken = counted(each.partitions, "partition")
-            reasons[each.name] = f"{each.name}: computed with {taken}, but the topic had {count.partitions}"
+    for name, used, least in topics:
+        count = confirmed_count(name, least, time, facts, is_by_leader=is_by_leader)
+        if isinstance(count, str):
+            reasons[name] = "the record has no time" if time is None else f"{name}: {count}"
+        elif count != used:
+            reasons[name] = f"{name}: computed with {counted(used, 'partition')}, but the topic had {count}"
+            if is_by_leader:
+                confirmed[name] = count
     if not reasons:
         return ALL_CONFIRMED
     return Confirmation(next(iter(reasons.values())), frozenset(reasons.keys() - confirmed.keys()), confirmed)
@@ -201,7 +193,7 @@ def proved_numbers(names: Sequence[str], used: Numbers, is_subscribed: Flags, of
     answer: the confirmed ones, not those of the stale input. UNKNOWN for a topic that nothing confirms and of which
     nobody has a partition: it may not exist, or the leader may have left it out."""
     numbers = used.copy()
-    for at, name in enumerate(names):
+    for at, name in enumerate(names) if of.why is not None else ():
         if name in of.confirmed:
             numbers[at] = of.confirmed[name]
         elif name in of.unconfirmed and is_subscribed[at] and not used[at]:
@@ -209,54 +201,57 @@ def proved_numbers(names: Sequence[str], used: Numbers, is_subscribed: Flags, of
     return numbers
 
 
-def confirmed_count(name: str, least: int, time: int | None, facts: Facts, *, is_by_leader: bool = False) -> Count:
+def confirmed_count(name: str, least: int, time: int | None, facts: Facts, *, is_by_leader: bool = False) -> int | str:
+    """The number of partitions of a topic at that time, or why it is not confirmed."""
     if time is None:
-        return Count(None, "the record has no time")
+        return "the record has no time"
     count = by_all_records(name, least, time, facts)
-    if count.partitions is None and is_by_leader and (shown := shown_around(name, time, facts)) is not None:
-        return Count(shown)
-    return count
+    around = shown_around(name, time, facts) if is_by_leader and isinstance(count, str) else None
+    return count if around is None else around
+
+
+def by_all_records(name: str, least: int, time: int, facts: Facts) -> int | str:
+    every = facts.topics.get(name, ())
+    known = [each for each in every if not each.exceeded]
+    before, after = neighbours(known, time)
+    if before is None and after is None:
+        return contradiction(every[0], every[0].exceeded) if every else absent(name, least, time, facts)
+    if after is not None and is_reached(after, least, time) and not may_be_before(before, after, least):
+        return after.topic.partitions
+    stale = [each for each in (before, after) if each is not None and each.topic.partitions < least]
+    if stale and not are_of_another(stale, known, least):
+        return contradiction(stale[0], least)
+    if before is None or after is None:
+        for each in every:
+            if each.exceeded and (each.first_time <= time if before is None else each.last_time > time):
+                return contradiction(each, each.exceeded)
+        return f"only snapshots {'after' if before is None else 'before'} the record contain the topic"
+    if are_two(before, after):
+        return "it was deleted and made anew between the snapshots before and after the record"
+    if has_gone_between(before, after, facts):
+        return "it was gone for a while between the snapshots before and after the record"
+    # Racks of replicas matter to few assignors. They are compared where they matter.
+    had, has = before.topic.partitions, after.topic.partitions
+    return had if had == has else f"{counted(had, 'partition')} in the snapshot before, {has} in the one after"
 
 
 def shown_around(name: str, time: int, facts: Facts) -> int | None:
     """The number of partitions that snapshots before and after show of one and the same topic, by its id, and that
     only leaders of classic groups contradict, if anything does."""
-    known = [each for each in facts.topics.get(name, ()) if not each.proved]
-    before, after = neighbours(known, time)
+    before, after = neighbours([each for each in facts.topics.get(name, ()) if not each.proved], time)
     if before is None or after is None or before.topic.topic_id is None:
         return None
     is_one = before.topic.topic_id == after.topic.topic_id and before.topic.partitions == after.topic.partitions
     return before.topic.partitions if is_one and not has_gone_between(before, after, facts) else None
 
 
-def by_all_records(name: str, least: int, time: int, facts: Facts) -> Count:
-    every = facts.topics.get(name, ())
-    known = [each for each in every if not each.exceeded]
-    before, after = neighbours(known, time)
-    if before is None and after is None:
-        return contradiction(name, every[0]) if every else absent(name, least, time, facts)
-    if after is not None and is_reached(after, least, time) and not may_be_before(before, after, least):
-        return Count(after.topic.partitions)
-    stale = [each for each in (before, after) if each is not None and each.topic.partitions < least]
-    if stale and not are_of_another(stale, known, least):
-        return contradiction(name, replace(stale[0], exceeded=least))
-    if before is None or after is None:
-        wrong = [each for each in every if each.exceeded]
-        missing = [each for each in wrong if (each.first_time <= time if before is None else each.last_time > time)]
-        if missing:
-            return contradiction(name, missing[0])
-        side = "after" if before is None else "before"
-        return Count(None, f"{name}: only snapshots {side} the record contain the topic")
-    if are_two(before, after):
-        return Count(None, f"{name}: it was deleted and made anew between the snapshots before and after the record")
-    if has_gone_between(before, after, facts):
-        return Count(None, f"{name}: it was gone for a while between the snapshots before and after the record")
-    # Racks of replicas matter to few assignors. They are compared where they matter.
-    if before.topic.partitions != after.topic.partitions:
-        number = counted(before.topic.partitions, "partition")
-        line = f"{number} in the snapshot before, {after.topic.partitions} in the one after"
-        return Count(None, f"{name}: {line}")
-    return Count(before.topic.partitions)
+def neighbours(known: Sequence[KnownTopic], time: int) -> tuple[KnownTopic | None, KnownTopic | None]:
+    """The topic in the newest snapshot up to the time, and in the next one."""
+    after = bisect_right(known, time, key=lambda each: each.first_time)
+    before = known[after - 1] if after else None
+    if before is not None and time <= before.last_time:
+        return before, before
+    return before, known[after] if after < len(known) else None
 
 
 def is_reached(after: KnownTopic, least: int, time: int) -> bool:
@@ -279,10 +274,13 @@ def are_two(before: KnownTopic, after: KnownTopic) -> bool:
     return len({before.topic.topic_id, after.topic.topic_id} - {None}) == 2
 
 
-def contradiction(name: str, stale: KnownTopic) -> Count:
-    number = counted(stale.topic.partitions, "partition")
-    line = f"records name partition {stale.exceeded - 1}, a snapshot has {number}"
-    return Count(None, f"{name}: {line}")
+def has_gone_between(before: KnownTopic, after: KnownTopic, facts: Facts) -> bool:
+    """Whether a complete list of topics between them lacks it."""
+    return before is not after and any(before.last_time < time < after.first_time for time in facts.whole_times)
+
+
+def contradiction(stale: KnownTopic, least: int) -> str:
+    return f"records name partition {least - 1}, a snapshot has {counted(stale.topic.partitions, 'partition')}"
 
 
 def are_of_another(stale: Sequence[KnownTopic], known: Sequence[KnownTopic], least: int) -> bool:
@@ -296,36 +294,21 @@ def are_of_another(stale: Sequence[KnownTopic], known: Sequence[KnownTopic], lea
     )
 
 
+def absent(name: str, least: int, time: int, facts: Facts) -> int | str:
+    """A topic in no snapshot. It did not exist if complete lists of topics before and after lack it, and no record up
+    to the later one names it."""
+    times, named = facts.whole_times, facts.named_times.get(name)
+    if least or not times or not times[0] <= time <= times[-1]:
+        return "neither records nor snapshots show how many partitions it had"
+    is_named = named is not None and named <= times[bisect_left(times, time)]
+    return "records name it, and no snapshot has it" if is_named else 0
+
+
 def moments(facts: Facts) -> Sequence[int]:
     """All times, in order, that matter to what is confirmed: between two of them that does not change with time."""
     known = [each for topics in facts.topics.values() for each in topics]
     times = {time for each in known for time in (each.first_time, each.last_time, each.whole_time) if time is not None}
     return sorted(times.union(facts.whole_times))
-
-
-def neighbours(known: Sequence[KnownTopic], time: int) -> tuple[KnownTopic | None, KnownTopic | None]:
-    """The topic in the newest snapshot up to the time, and in the next one."""
-    after = bisect_right(known, time, key=lambda each: each.first_time)
-    before = known[after - 1] if after else None
-    if before is not None and time <= before.last_time:
-        return before, before
-    return before, known[after] if after < len(known) else None
-
-
-def has_gone_between(before: KnownTopic, after: KnownTopic, facts: Facts) -> bool:
-    """Whether a complete list of topics between them lacks it."""
-    return before is not after and any(before.last_time < time < after.first_time for time in facts.whole_times)
-
-
-def absent(name: str, least: int, time: int, facts: Facts) -> Count:
-    """A topic in no snapshot. It did not exist if complete lists of topics before and after lack it, and no record up
-    to the later one names it."""
-    times, named = facts.whole_times, facts.named_times.get(name)
-    if not least and times and times[0] <= time <= times[-1]:
-        if named is not None and named <= times[bisect_left(times, time)]:
-            return Count(None, f"{name}: records name it, and no snapshot has it")
-        return Count(0)
-    return Count(None, f"{name}: neither records nor snapshots show how many partitions it had")
 
 
 def are_whole(rows: Rows, counts: Numbers, is_subscribed: Flags) -> Flags:
