@@ -30,8 +30,7 @@ from schemas.tables import TABLES, Table
 from schemas.words.exit_codes import ExitCode
 from schemas.words.records import GroupType
 from udfs.arrays.arrow_schema import table_schema
-from udfs.audit.checks.results import AuditRow, Trial
-from udfs.audit.checks.rows import judged
+from udfs.audit.checks.results import AuditRow, Trial, judged
 from udfs.audit.classic_audit import ClassicAudit
 from udfs.audit.modern_audit import ModernAudit
 from udfs.audit.states import PARTS, GroupStates, NewerFormat

@@ -13,8 +13,7 @@ from schemas.payloads import CONSUMER
 from schemas.words.assignments import PartitionCountsSource, Verdict
 from udfs.assignors.groups import Numbers
 from udfs.audit.checks.facts import ByLog, Confirmation, Facts, UsedTopic, confirmation, moments
-from udfs.audit.checks.results import AuditRow, Latest
-from udfs.audit.checks.rows import audit_row
+from udfs.audit.checks.results import AuditRow, Latest, audit_row
 from udfs.audit.classic_defects import defect_of_generation
 from udfs.audit.classic_generations import Before, Generation, are_alike, generations_of, latest
 from udfs.audit.classic_results import GenerationResult, judge, not_even_another

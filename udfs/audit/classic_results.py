@@ -12,10 +12,10 @@ from schemas.payloads import CONNECT, CONSUMER, SCHEMA_REGISTRY, STREAM_PROTOCOL
 from schemas.words.assignments import AssignorSource, AuditReason, ClientLibrary, Verdict
 from schemas.words.history import Confidence
 from schemas.words.records import GroupType
-from udfs.assignors.groups import Numbers, Rows
+from udfs.assignors.groups import Numbers
 from udfs.assignors.questions import LEADERS
 from udfs.audit.checks.assignments import Racks, RecordedAssignment
-from udfs.audit.checks.facts import UNKNOWN, Confirmation, Facts, GroupRule, proved, proved_numbers
+from udfs.audit.checks.facts import UNKNOWN, Confirmation, Facts, Flags, GroupRule, proved, proved_numbers
 from udfs.audit.checks.results import NO_PLACES, Balance, Result, checked_numbers, moves
 from udfs.audit.classic_generations import Before, Generation, are_carried_over, owned_before
 from udfs.audit.classic_variants import (
@@ -138,9 +138,9 @@ class GenerationResult(Result):
             return Balance.EACH_TOPIC
         return Balance.ALL_PARTITIONS if self.generation.protocol in LEADERS else None
 
-    @property
-    def claims(self) -> Rows:
-        return self.generation.owned
+    @cached_property
+    def unsafe(self) -> Flags:
+        return self.recorded.unsafe(self.generation.owned)
 
     @property
     def is_cooperative(self) -> bool:

@@ -12,8 +12,7 @@ from schemas.records import GROUP_TYPES, types_of
 from schemas.words.assignments import AssignorSource, PartitionCountsSource
 from schemas.words.records import GroupType
 from udfs.audit.checks.facts import Facts
-from udfs.audit.checks.results import AuditRow, Latest, Trial
-from udfs.audit.checks.rows import audit_row, judged
+from udfs.audit.checks.results import AuditRow, Latest, Trial, audit_row, judged
 from udfs.audit.modern.defects import TARGET_DEFECTS, defect_of_target, with_upgrade_defects
 from udfs.audit.modern.group import COMPLETIONS, ModernGroup, Newest, follow
 from udfs.audit.modern.questions import Unanswerable, latest_of_group, member_inputs

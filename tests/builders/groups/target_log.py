@@ -17,8 +17,7 @@ from tests.builders.groups.stored_states import restored, texts_of
 from udfs.arrays.arrow_schema import table_schema
 from udfs.assignors.questions import Topic
 from udfs.audit.checks.facts import Facts, KnownTopic
-from udfs.audit.checks.results import AuditRow
-from udfs.audit.checks.rows import judged
+from udfs.audit.checks.results import AuditRow, judged
 from udfs.audit.modern_audit import ModernAudit
 from udfs.topics.ids import topic_id_of
 from udfs.topics.metadata_hash import group_hash

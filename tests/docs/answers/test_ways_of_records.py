@@ -96,7 +96,7 @@ def test_each_function_is_passed_in_few_files(trace):
     [
         ("classic", "A classic group's record", "udfs/groups/classic/classic_groups.py", "udfs/groups/history/rows.py"),
         ("consumer", "A consumer group's record", "udfs/groups/modern/notes.py", "udfs/groups/history/rows.py"),
-        ("target", "A consumer group's target", "udfs/audit/modern/targets.py", "udfs/audit/checks/rows.py"),
+        ("target", "A consumer group's target", "udfs/audit/modern/targets.py", "udfs/audit/checks/results.py"),
     ],
 )
 def test_one_record_passes_all_of_these_functions_and_only_named_files(trace, kind, title, first, last):

@@ -188,18 +188,16 @@ class RecordedAssignment:
     @property
     def is_level_by_topic(self) -> bool:
         """Whether each topic is spread evenly over the members that subscribe to it."""
-        width = max(1, len(self.topics))
-        pairs, sizes = np.unique(self.rows.members.astype(np.int64) * width + self.rows.topics, return_counts=True)
-        topics = pairs % width
-        largest, smallest = np.zeros(width, np.int64), np.full(width, np.iinfo(np.int64).max)
-        np.maximum.at(largest, topics, sizes)
-        np.minimum.at(smallest, topics, sizes)
-        subscribers = np.zeros(width, np.int64)
+        by_topic: dict[int, list[int]] = {}
+        pairs = Counter(zip(self.rows.topics.tolist(), self.rows.members.tolist(), strict=True))
+        for (topic, _), size in pairs.items():
+            by_topic.setdefault(topic, []).append(size)
+        subscribers = np.zeros(len(self.topics), np.int64)
         num_of_class = np.bincount(self.class_of_member, minlength=len(self.topics_of_class))
         for listed, number in zip(self.topics_of_class, num_of_class.tolist(), strict=True):
             np.add.at(subscribers, listed, number)
-        smallest[np.bincount(topics, minlength=width) < subscribers] = 0
-        return not ((largest > 0) & (largest - smallest > 1)).any()
+        least = {topic: min(sizes) if len(sizes) >= subscribers[topic] else 0 for topic, sizes in by_topic.items()}
+        return all(max(sizes) - least[topic] <= 1 for topic, sizes in by_topic.items())
 
     def unsafe(self, claims: Rows) -> Flags:
         """Rows that give a member a partition that another member claims and it does not. Nobody may have it before
@@ -279,12 +277,6 @@ def balanced(recorded: RecordedAssignment, num_withheld: int = 0) -> Check:
     sizes = recorded.sizes
     uneven = [f"members have from {sizes.min()} to {sizes.max()} partitions"]
     return check(CheckName.BALANCED, [] if recorded.is_level(num_withheld) else uneven)
-
-
-def balanced_by_topic(recorded: RecordedAssignment) -> Check:
-    """For range: each topic by itself."""
-    uneven = ["a topic is spread unevenly over its subscribers"]
-    return check(CheckName.BALANCED, [] if recorded.is_level_by_topic else uneven)
 
 
 def cooperative_safe(recorded: RecordedAssignment, unsafe: Flags) -> Check:

@@ -1,21 +1,43 @@
-"""What an audit gives: a row of `assignment_audit`, how a recorded assignment compares with an assignor's, what moved
-since the one before, and a group's latest assignment for what-ifs."""
+"""What an audit gives: how a recorded assignment compares with an assignor's, what moved since the one before, a row of
+`assignment_audit` with its checks, and a group's latest assignment for what-ifs."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from schemas.words.assignments import Algorithm, AssignorSource, PartitionCountsSource, Verdict
+from schemas.words.assignments import (
+    Algorithm,
+    AssignorSource,
+    AuditReason,
+    CheckName,
+    PartitionCountsSource,
+    Verdict,
+)
 from schemas.words.history import Confidence
 from schemas.words.records import GroupType
 from udfs.assignors.groups import NOBODY, Numbers, Rows
 from udfs.assignors.questions import Member, Topic
-from udfs.audit.checks.assignments import Check, Racks, RecordedAssignment, owners_of
+from udfs.audit.checks.assignments import (
+    FINE,
+    Check,
+    Racks,
+    RecordedAssignment,
+    balanced,
+    check,
+    complete,
+    cooperative_safe,
+    owners_of,
+    partition_list,
+    required_checks,
+    static_once,
+    valid,
+)
 from udfs.audit.checks.facts import (
     ALL_CONFIRMED,
     UNKNOWN,
@@ -25,6 +47,7 @@ from udfs.audit.checks.facts import (
     GroupRule,
     are_whole,
     proved_numbers,
+    rules_of,
 )
 
 MOST_DIFFERENCES = 1_000
@@ -50,13 +73,6 @@ class Balance(Enum):
     ALL_PARTITIONS = auto()
 
 
-class Standing(Enum):
-    KAFKAS = auto()
-    CUSTOM = auto()
-    # Too few targets to tell.
-    UNKNOWN = auto()
-
-
 @dataclass
 class Trial:
     """Whether the class that runs under an assignor's name is Kafka's, by how often the targets of one group are those
@@ -72,18 +88,19 @@ class Trial:
     is_listed: bool = False
 
     @property
-    def standing(self) -> Standing:
-        return self.standing_of(self.num_equal, self.num_unequal)
+    def is_kafkas(self) -> bool | None:
+        """None: too few targets show it."""
+        return self.is_kafkas_by(self.num_equal, self.num_unequal)
 
-    def standing_of(self, num_equal: int, num_unequal: int) -> Standing:
+    def is_kafkas_by(self, num_equal: int, num_unequal: int) -> bool | None:
         if num_equal:
-            return Standing.KAFKAS
-        return Standing.CUSTOM if self.is_listed or num_unequal >= FEWEST_UNEQUAL else Standing.UNKNOWN
+            return True
+        return False if self.is_listed or num_unequal >= FEWEST_UNEQUAL else None
 
     @property
     def is_overturned(self) -> bool:
         """Whether this run changes what rows of earlier runs say."""
-        return self.before[1] > 0 and self.standing_of(*self.before) != self.standing
+        return self.before[1] > 0 and self.is_kafkas_by(*self.before) is not self.is_kafkas
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +137,7 @@ class AuditRow:
     stale_topics: tuple[str, ...] | None = None
     # Later snapshots may change the result. Not a column.
     is_unconfirmed: bool = False
-    # Of a difference that other targets of the group may explain (see `rows.judged`). Not a column.
+    # Of a difference that other targets of the group may explain (see `judged`). Not a column.
     trial: Trial | None = field(default=None, compare=False)
 
 
@@ -165,10 +182,9 @@ def compare(members: Sequence[str], topics: Sequence[str], recorded: Rows, expec
     if len(recorded) == len(expected) and ours == theirs:
         return Comparison(Verdict.SAME_MEMBERS_OTHER_ORDER)
     # Partitions with other owners, and those that a member's list names twice.
-    seen: set[tuple[int, int, int]] = set()
-    repeated = {each for each in listed if each in seen or seen.add(each)}  # type: ignore[func-returns-value]
+    repeated = (each for each, times in Counter(listed).items() if times > 1)
     partitions = sorted(
-        {(topic, partition) for _, topic, partition in (ours ^ theirs) | repeated},
+        {(topic, partition) for _, topic, partition in (ours ^ theirs).union(repeated)},
         key=lambda each: (topics[each[0]], each[1]),
     )
     has, should = owners_of(ours), owners_of(theirs)
@@ -247,7 +263,7 @@ def moves(before: Rows, recorded: RecordedAssignment, counts: Numbers) -> tuple[
     return made, moves_needed(had, len(recorded.members)) if len(recorded.topics_of_class) == 1 else None
 
 
-# -- an assignment with all of that
+# -- an assignment with all of that, and its row
 
 
 def checked_numbers(
@@ -295,15 +311,15 @@ class Result(ABC):
         return None
 
     @property
-    def claims(self) -> Rows | None:
-        """What members claim to own; None: nothing says it."""
-        return None
-
-    @property
     def is_cooperative(self) -> bool:
         return False
 
-    @property
+    @cached_property
+    def unsafe(self) -> Flags:
+        """Rows that give a member what another one claims to own."""
+        return np.zeros(0, np.bool_)
+
+    @cached_property
     def withheld(self) -> Numbers:
         """Places of partitions without an owner that the next assignment gives away."""
         return NO_PLACES
@@ -321,6 +337,84 @@ class Result(ABC):
         """Of members and of replicas; None: unknown."""
         return None
 
-    @cached_property
-    def unsafe(self) -> Flags:
-        return np.zeros(0, np.bool_) if self.claims is None else self.recorded.unsafe(self.claims)
+
+AnyResult = TypeVar("AnyResult", bound=Result)
+
+
+def audit_row(result: AnyResult, facts: Facts, defect_of: Callable[[AnyResult, bool], str | None]) -> AuditRow:
+    """`defect_of`: the known defect that a result shows; it is also given whether the counts show nothing wrong."""
+    columns = result.columns
+    rules = rules_of(columns["group_id"], facts.rules)
+    most_owners, recorded = result.most_owners(rules), result.recorded
+    num_owned_twice = recorded.num_owned_twice(most_owners)
+    is_valid = not (num_owned_twice or recorded.num_nonexistent or recorded.is_unsubscribed.any())
+    if result.is_readable:
+        unowned = recorded.num_unowned
+        columns |= {
+            "num_partitions": recorded.num_partitions,
+            "num_unowned": None if unowned is None else unowned - len(result.withheld),
+            "num_owned_twice": num_owned_twice,
+            "num_nonexistent": recorded.num_nonexistent,
+            "num_idle_members": recorded.num_idle_members,
+            "imbalance": recorded.imbalance,
+        }
+    return AuditRow(
+        **columns,
+        verdict=result.verdict,
+        reason=result.reason,
+        known_defect=defect_of(result, is_valid and not result.unsafe.any()),
+        checks=tuple(checks_of(result, facts, rules, None if is_valid else valid(recorded, most_owners))),
+    )
+
+
+def checks_of(result: Result, facts: Facts, rules: Sequence[GroupRule], invalid: Check | None) -> Iterator[Check]:
+    """`invalid`: what is wrong with single partitions; None: nothing is."""
+    recorded, withheld = result.recorded, result.withheld
+    if result.is_readable:
+        yield invalid or FINE[CheckName.VALID]
+        yield complete(recorded, withheld)
+        if len(withheld):
+            names = partition_list(recorded.named(withheld))
+            line = f"{names}: assigned in the next generation, after their owners give them up"
+            yield Check(CheckName.WITHHELD, True, line)
+        if result.balance == Balance.EACH_TOPIC:
+            uneven = [] if recorded.is_level_by_topic else ["a topic is spread unevenly over its subscribers"]
+            yield check(CheckName.BALANCED, uneven)
+        elif result.balance == Balance.ALL_PARTITIONS:
+            yield balanced(recorded, len(withheld))
+        if result.is_cooperative:
+            yield cooperative_safe(recorded, result.unsafe)
+    if result.instances is not None:
+        yield static_once(result.instances)
+    if result.faults is not None:
+        yield check(CheckName.OWNED_ONCE, result.faults)
+    if rules and result.is_readable and (racks := result.racks(facts)) is not None:
+        for rule in rules:
+            yield from required_checks(rule, recorded, *racks)
+
+
+def judged(row: AuditRow) -> AuditRow:
+    """A difference by all targets that the group's trial has counted so far: they show whose class gave it."""
+    trial = row.trial
+    if trial is None:
+        return row
+    if trial.is_kafkas is not False:
+        confidence = less(row.confidence) if trial.is_any_listed else row.confidence
+        return replace(row, confidence=less(confidence) if trial.is_kafkas is None else confidence)
+    # Without what was compared: the other class has rules of its own.
+    is_guessed = row.assignor_source == AssignorSource.INFERRED or trial.is_listed
+    return replace(
+        row,
+        assignor=None if is_guessed else row.assignor,
+        assignor_source=None if is_guessed else row.assignor_source,
+        verdict=Verdict.NOT_RECOMPUTABLE,
+        reason=AuditReason.CUSTOM_ASSIGNOR.value,
+        num_different=None,
+        differences=None,
+        variant=None,
+    )
+
+
+def less(confidence: Confidence) -> Confidence:
+    """By one grade."""
+    return Confidence.LIKELY if confidence == Confidence.CERTAIN else Confidence.POSSIBLE
