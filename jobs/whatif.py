@@ -35,28 +35,16 @@ from jobs.pages.whatif import LABEL_WIDTH, WhatIfBlock, blocks
 from jobs.recomputing.facts import IN_SNAPSHOTS, NAMED_PARTITIONS, OF_TOPICS, facts_of_topics
 from jobs.replaying.task.warehouse_state import PROGRESS
 from schemas.words.exit_codes import ExitCode
-from schemas.words.history import Confidence
 from udfs.assignors.questions import GroupProtocol
 from udfs.audit.checks.facts import Facts
 from udfs.audit.checks.results import Latest
 from udfs.audit.classic_generations import latest as latest_of_classic
 from udfs.audit.modern.questions import latest_of_group
 from udfs.audit.states import GroupStates, NewerFormat
-from udfs.audit.whatif import ALL_CHOICES, EAGER, Choice, Question, at_present, left_out, spec_lines
-from udfs.audit.whatif_changes import (
-    GroupChange,
-    Move,
-    WrongChange,
-    apply_change,
-    assumptions,
-    best,
-    costs,
-    moves_between,
-    reasons,
-)
+from udfs.audit.whatif import ALL_CHOICES, Choice, Question, at_present, spec_lines
+from udfs.audit.whatif_changes import GroupChange, Move, WrongChange, best, moves_between, reasons
 from udfs.topics.partition_codes import TopicCodes
 
-CERTAIN, LIKELY = str(Confidence.CERTAIN), str(Confidence.LIKELY)
 NAMES = (
     *("group_id", "group_type", "group_protocol", "assignor"),
     *("imbalance", "moves_from_current", "partitions_stopped", "is_possible", "reason", "confidence"),
@@ -75,14 +63,14 @@ def run(arguments: argparse.Namespace) -> int:
     if latest is None:
         raise Failure(ExitCode.USAGE, visible(f"group {arguments.group} has no assignment to compare"))
     try:
-        question = Question(apply_change(at_present(latest, known), change), known)
+        question = Question(at_present(latest, known), known, change)
     except WrongChange as error:
         raise Failure(ExitCode.USAGE, visible(f"group {arguments.group}: {error}")) from None
     if arguments.print_spec:
         write_lines(spec_texts(question, wanted), spelling_of(Format.JSON))
         return ExitCode.CLEAN
     is_named = arguments.assignor is not None or bool(change) or arguments.verbose
-    show([answer_block(row, latest, question, change) for row in rows], latest, arguments, is_named)
+    show([answer_block(row, question) for row in rows], latest, arguments, is_named)
     return ExitCode.CLEAN
 
 
@@ -154,33 +142,21 @@ def choice_of(row: Row) -> Choice:
     return GroupProtocol(row["group_protocol"]), row["assignor"]
 
 
-def answer_block(row: Row, latest: Latest, question: Question, change: GroupChange) -> WhatIfBlock:
+def answer_block(row: Row, question: Question) -> WhatIfBlock:
+    """`row`: of the table, which says nothing of a change."""
     choice = choice_of(row)
+    new = question.row(choice)._asdict()
+    row = {**row, **{name: new[name] for name in NAMES[4:]}}
     answer = question.answer(choice)
     if isinstance(answer, str):
-        nothing = dict.fromkeys(("imbalance", "moves_from_current", "partitions_stopped"))
-        return WhatIfBlock({**row, **nothing, "is_possible": False, "reason": answer, "confidence": CERTAIN})
+        return WhatIfBlock(row)
+    after = answer.lists
     before = {
         member.member_id: [(topic, each) for topic, partitions in member.owned for each in partitions]
-        for member in latest.members
+        for member in question.current.members
     }
-    after = answer.lists
-    held = ({(member, *each) for member, own in lists.items() for each in own} for lists in (before, after))
-    num_moved, num_stopped = costs(*held, is_eager=choice in EAGER)
-    members = [
-        (member, len(before.get(member, ())), len(after.get(member, ()))) for member in dict.fromkeys((*before, *after))
-    ]
-    notes = [*left_out(question.latest, question.facts, choice), *assumptions(change)]
-    columns = {
-        "imbalance": answer.imbalance,
-        "moves_from_current": num_moved,
-        "partitions_stopped": num_stopped,
-        "is_possible": True,
-        "reason": "; ".join(notes) or None,
-        "confidence": LIKELY if notes else CERTAIN,
-    }
-    sizes = [len(own) for own in after.values()]
-    return WhatIfBlock({**row, **columns}, moves_between(before, after), members, sizes)
+    members = [(each, len(before.get(each, ())), len(after.get(each, ()))) for each in dict.fromkeys((*before, *after))]
+    return WhatIfBlock(row, moves_between(before, after), members, [len(own) for own in after.values()])
 
 
 def show(answers: Sequence[WhatIfBlock], latest: Latest, arguments: argparse.Namespace, is_named: bool) -> None:

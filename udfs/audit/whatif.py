@@ -10,18 +10,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from schemas.words.assignments import PartitionCountsSource
 from schemas.words.history import Confidence
 from schemas.words.records import GroupType
 from udfs.assignors.answers import ASSIGNORS, member_lists
-from udfs.assignors.groups import Answer, Assignment, AssignorFailed, Group, Partition, group_of
+from udfs.assignors.groups import Answer, Assignment, AssignorFailed, Group, group_of
 from udfs.assignors.questions import LEADERS, MOST_PARTITIONS, GroupProtocol, Member, Owned, Spec, Topic, stand_in_id
 from udfs.audit.checks.assignments import largest_difference
 from udfs.audit.checks.facts import Facts
 from udfs.audit.checks.results import Latest
-from udfs.audit.whatif_changes import costs
+from udfs.audit.whatif_changes import NO_CHANGE, GroupChange, apply_change, costs
+from udfs.groups.readers.classic_columns import OWNED_SINCE
 from udfs.groups.readers.pause_collector import uncollected
 from udfs.sentences.name_lists import list_names
 
@@ -42,9 +43,7 @@ ALL_CHOICES = tuple(dict.fromkeys(choice for choices in CHOICES.values() for cho
 EAGER = frozenset({(GroupProtocol.CLASSIC, name) for name in ("range", "roundrobin", "sticky")})
 COOPERATIVE = (GroupProtocol.CLASSIC, "cooperative-sticky")
 # Assignors that look at racks: the leader's assignors since 3.5, except roundrobin.
-LOOK_AT_RACKS = frozenset({"range", "sticky", "cooperative-sticky"})
-# From this version on, a subscription can say what the member owns. Clients up to 2.3 and kafka-python write 0.
-OWNED_SINCE = 1
+LOOK_AT_RACKS = frozenset(BY_LEADERS) - {(GroupProtocol.CLASSIC, "roundrobin")}
 # All claims are of the same generation.
 GENERATION = 1
 # A second rebalance assigns what the first withheld. With unequal subscriptions there may be more, and rarely they
@@ -52,11 +51,11 @@ GENERATION = 1
 MOST_ROUNDS = 10
 MOST_NAMED = 3
 
+
 Line = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class WhatIf:
+class WhatIf(NamedTuple):
     """Fields are the columns of `assignment_whatif`."""
 
     group_id: str
@@ -76,38 +75,9 @@ class WhatIf:
 
 def what_ifs(groups: Sequence[Latest], facts: Facts) -> list[WhatIf]:
     """By group, then by choice of assignor."""
-    rows: list[WhatIf] = []
     with uncollected():
-        for latest in groups:
-            question = Question(at_present(latest, facts), facts)
-            rows += [row(question, choice) for choice in CHOICES[latest.group_type]]
-    return rows
-
-
-def row(question: "Question", choice: Choice) -> WhatIf:
-    latest, answer = question.latest, question.answer(choice)
-    numbers: tuple[int | None, ...] = (None, None, None)
-    if isinstance(answer, str):
-        notes = [answer]
-    else:
-        numbers = (answer.imbalance, *costs(question.held, set(triples(answer.assigned)), is_eager=choice in EAGER))
-        notes = list(left_out(latest, question.facts, choice))
-    imbalance, num_moved, num_stopped = numbers
-    return WhatIf(
-        group_id=latest.group_id,
-        group_type=latest.group_type,
-        assignment_offset=latest.assignment_offset,
-        group_protocol=choice[0],
-        assignor=choice[1],
-        imbalance=imbalance,
-        moves_from_current=num_moved,
-        partitions_stopped=num_stopped,
-        is_possible=not isinstance(answer, str),
-        reason="; ".join(notes) or None,
-        evidence_first_offset=latest.evidence_first_offset,
-        evidence_last_offset=latest.assignment_offset,
-        confidence=Confidence.LIKELY if notes and not isinstance(answer, str) else Confidence.CERTAIN,
-    )
+        questions = (Question(at_present(latest, facts), facts) for latest in groups)
+        return [question.row(choice) for question in questions for choice in CHOICES[question.latest.group_type]]
 
 
 def at_present(latest: Latest, facts: Facts) -> Latest:
@@ -136,17 +106,12 @@ def at_present(latest: Latest, facts: Facts) -> Latest:
     return replace(latest, topics=tuple(map(now, latest.topics)), counts_source=source)
 
 
-# -- what keeps a group from an assignor, and an answer from being certain
-
-
 def why_impossible(latest: Latest) -> str | None:
     """For any assignor. A log may contain what no client or broker writes."""
     if latest.group_type == GroupType.STREAMS:
         return "a streams group: its assignor gives tasks, not partitions"
-    if latest.reason is not None:
-        return latest.reason
-    if not latest.members:
-        return "no members"
+    if latest.reason is not None or not latest.members:
+        return latest.reason or "no members"
     if (count := sum(topic.partitions for topic in latest.topics)) > MOST_PARTITIONS:
         return f"topics of {count} partitions together, more than a cluster can hold"
     met: set[str] = set()
@@ -155,52 +120,20 @@ def why_impossible(latest: Latest) -> str | None:
             return f"member {member.member_id} is in the group twice"
         met.add(member.member_id)
         for topic, partitions in member.owned:
-            if min(partitions, default=0) < 0:
-                return (
-                    f"member {member.member_id} owns partition {min(partitions)} of {topic}; a partition number "
-                    "cannot be negative"
-                )
+            if (lowest := min(partitions, default=0)) < 0:
+                what = f"member {member.member_id} owns partition {lowest} of {topic}"
+                return f"{what}; a partition number cannot be negative"
     return None
 
 
-def why_refused(latest: Latest, choice: Choice) -> str | None:
-    """For this assignor, if others are possible."""
-    protocol, assignor = choice
-    old = [
-        member.member_id
-        for member, version in zip(latest.members, latest.subscription_versions, strict=False)
-        if version is not None and version < OWNED_SINCE
-    ]
-    if old and assignor == "cooperative-sticky":
-        return f"subscription version 0 cannot say what a member owns: {list_names(old, MOST_NAMED)}"
-    if old and protocol == GroupProtocol.CONSUMER:
-        return f"subscription version 0 is of clients without the consumer protocol: {list_names(old, MOST_NAMED)}"
-    return None
+# -- the question and its answers
 
 
-def left_out(latest: Latest, facts: Facts, choice: Choice) -> Iterator[str]:
-    if latest.counts_source in (None, PartitionCountsSource.INFERRED):
-        yield "partitions beyond the highest one that records name are not known"
-    protocol, assignor = choice
-    is_of_leader = protocol == GroupProtocol.CLASSIC
-    has_racks = any(member.rack_id for member in latest.members)
-    if is_of_leader and assignor in LOOK_AT_RACKS and has_racks and any(t.racks is None for t in latest.topics):
-        yield "racks of the partitions' replicas are unknown; computed without racks, so Kafka's result may differ"
-    if not is_of_leader and any(t.topic_id is None and known_id(t.name, facts) is None for t in latest.topics):
-        yield "topic ids are unknown: their order decides assignments, so Kafka's real choice may differ"
-
-
-# -- the question and its answer
-
-
-@dataclass(frozen=True)
-class WhatIfAnswer:
+class WhatIfAnswer(NamedTuple):
     """`assigned` is what each member gets, by positions of the group."""
 
     group: Group
     assigned: Assignment
-    # Largest difference in numbers of partitions among members that subscribe to the same topics.
-    imbalance: int
 
     @property
     def lists(self) -> Mapping[str, Sequence[tuple[str, int]]]:
@@ -210,11 +143,16 @@ class WhatIfAnswer:
 
 @dataclass
 class Question:
-    """About a group in its current state: members claim what they have, all in one generation."""
+    """About a group in its current state, or after a change: members claim what they have, all in one generation."""
 
-    latest: Latest
+    current: Latest
     facts: Facts
+    change: GroupChange = NO_CHANGE
     groups: dict[GroupProtocol, Group] = field(default_factory=dict)
+    answers: dict[Choice, WhatIfAnswer | str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.latest = apply_change(self.current, self.change)
 
     @cached_property
     def topics(self) -> tuple[Topic, ...]:
@@ -239,36 +177,64 @@ class Question:
 
     @cached_property
     def held(self) -> set[tuple[int, int, int]]:
-        """What members have, by positions of members and topics."""
-        places = {topic.name: place for place, topic in enumerate(self.topics)}
+        """What members had before the change, by positions of members and topics; those that left come last."""
+        topics = {topic.name: place for place, topic in enumerate(self.topics)}
+        members = {member.member_id: place for place, member in enumerate(self.latest.members)}
         return {
-            (place, places[topic], each)
-            for place, member in enumerate(self.members)
+            (members.setdefault(member.member_id, len(members)), topics.setdefault(topic, len(topics)), each)
+            for member in self.current.members
             for topic, partitions in member.owned
             for each in partitions
         }
+
+    @cached_property
+    def classes(self) -> list[int]:
+        """The same number for members that subscribe to the same topics."""
+        known: dict[frozenset[str], int] = {}
+        return [known.setdefault(frozenset(each.subscribed_topics), len(known)) for each in self.latest.members]
+
+    @cached_property
+    def is_lone(self) -> bool:
+        """Whether one member has only partitions that exist, of topics that it subscribes to: any assignor gives it all
+        that there are of these."""
+        if len(self.latest.members) != 1 or self.change:
+            return False
+        (member,) = self.latest.members
+        names = member.subscribed_topics
+        counts = {topic.name: topic.partitions for topic in self.topics if topic.name in names}
+        return len(set(names)) == len(names) and all(
+            0 <= each < counts.get(topic, 0) for topic, partitions in member.owned for each in partitions
+        )
 
     @cached_property
     def obstacle(self) -> str | None:
         return why_impossible(self.latest)
 
     @cached_property
-    def classes(self) -> list[int]:
-        """The same number for members that subscribe to the same topics."""
-        known: dict[frozenset[str], int] = {}
-        return [known.setdefault(frozenset(each.subscribed_topics), len(known)) for each in self.members]
+    def old_members(self) -> list[str]:
+        """Clients up to 2.3 and kafka-python write version 0 of the subscription."""
+        versions = zip(self.latest.members, self.latest.subscription_versions, strict=False)
+        return [member.member_id for member, version in versions if version is not None and version < OWNED_SINCE]
 
-    def group(self, protocol: GroupProtocol) -> Group:
-        """For all assignors of the protocol: the sticky one reads user data, the cooperative one reads owned
-        partitions, the others read neither."""
-        if protocol not in self.groups:
-            self.groups[protocol] = group_of(Spec(protocol, "", self.topics, self.members))
-        return self.groups[protocol]
+    def why_not(self, choice: Choice) -> str | None:
+        if self.obstacle is not None or not self.old_members:
+            return self.obstacle
+        if choice == COOPERATIVE:
+            return f"subscription version 0 cannot say what a member owns: {list_names(self.old_members, MOST_NAMED)}"
+        if choice in BY_COORDINATORS:
+            names = list_names(self.old_members, MOST_NAMED)
+            return f"subscription version 0 is of clients without the consumer protocol: {names}"
+        return None
 
     def rounds(self, choice: Choice) -> Iterator[tuple[Group, Answer]]:
         """The question of each rebalance and its answer. To cooperative-sticky, a moving partition is withheld until
         its owner has given it up: members join once more, and then it is assigned."""
-        group, assignor = self.group(choice[0]), ASSIGNORS[choice]
+        protocol, assignor = choice[0], ASSIGNORS[choice]
+        if protocol not in self.groups:
+            # For all assignors of the protocol: the sticky one reads user data, the cooperative one reads owned
+            # partitions, the others read neither.
+            self.groups[protocol] = group_of(Spec(protocol, "", self.topics, self.members))
+        group = self.groups[protocol]
         for _ in range(1 + MOST_ROUNDS):
             answer = assignor.answer(group)
             yield group, answer
@@ -281,17 +247,60 @@ class Question:
 
     def answer(self, choice: Choice) -> WhatIfAnswer | str:
         """Or why there is none."""
-        if (why := self.obstacle or why_refused(self.latest, choice)) is not None:
-            return why
-        *_, (group, answer) = self.rounds(choice)
-        if isinstance(answer, AssignorFailed):
-            return f"Kafka's assignor would end with an exception: {answer}"
-        return WhatIfAnswer(group, answer, largest_difference(self.classes, list(map(len, answer))))
+        if choice not in self.answers:
+            self.answers[choice] = self.why_not(choice) or self.last_answer(choice)
+        return self.answers[choice]
 
+    def last_answer(self, choice: Choice) -> WhatIfAnswer | str:
+        *_, (group, assigned) = self.rounds(choice)
+        if isinstance(assigned, AssignorFailed):
+            return f"Kafka's assignor would end with an exception: {assigned}"
+        return WhatIfAnswer(group, assigned)
 
-def triples(lists: Sequence[Sequence[Partition]]) -> Iterator[tuple[int, int, int]]:
-    """Member, topic and partition."""
-    return ((member, *partition) for member, own in enumerate(lists) for partition in own)
+    def numbers(self, choice: Choice) -> tuple[int, int, int] | str:
+        """The imbalance, and the partitions that move and that stop; or why there is no answer."""
+        is_eager = choice in EAGER
+        if self.is_lone and self.why_not(choice) is None:
+            return 0, 0, len(self.held) if is_eager else 0
+        answer = self.answer(choice)
+        if isinstance(answer, str):
+            return answer
+        sizes = [len(own) for own in answer.assigned]
+        given = {(member, *partition) for member, own in enumerate(answer.assigned) for partition in own}
+        return largest_difference(self.classes, sizes), *costs(self.held, given, is_eager=is_eager)
+
+    def notes(self, choice: Choice) -> Iterator[str]:
+        """What an answer leaves out."""
+        members, topics = self.latest.members, self.latest.topics
+        if self.latest.counts_source in (None, PartitionCountsSource.INFERRED):
+            yield "partitions beyond the highest one that records name are not known"
+        if choice in LOOK_AT_RACKS and any(each.rack_id for each in members) and any(t.racks is None for t in topics):
+            yield "racks of the partitions' replicas are unknown; computed without racks, so Kafka's result may differ"
+        if choice not in BY_LEADERS and not all(each.topic_id or known_id(each.name, self.facts) for each in topics):
+            yield "topic ids are unknown: their order decides assignments, so Kafka's real choice may differ"
+        if self.change.num_added:
+            yield "assumed member ids new-1 and so on; assignors order members by id, so the real assignment may differ"
+
+    def row(self, choice: Choice) -> WhatIf:
+        latest, result = self.latest, self.numbers(choice)
+        why_not = result if isinstance(result, str) else None
+        imbalance, num_moved, num_stopped = (None, None, None) if isinstance(result, str) else result
+        notes = [*self.notes(choice)] if why_not is None else [why_not]
+        return WhatIf(
+            group_id=latest.group_id,
+            group_type=latest.group_type,
+            assignment_offset=latest.assignment_offset,
+            group_protocol=choice[0],
+            assignor=choice[1],
+            imbalance=imbalance,
+            moves_from_current=num_moved,
+            partitions_stopped=num_stopped,
+            is_possible=why_not is None,
+            reason="; ".join(notes) or None,
+            evidence_first_offset=latest.evidence_first_offset,
+            evidence_last_offset=latest.assignment_offset,
+            confidence=Confidence.LIKELY if notes and why_not is None else Confidence.CERTAIN,
+        )
 
 
 def known_id(name: str, facts: Facts) -> str | None:
@@ -315,14 +324,27 @@ def sticky_data(owned: Owned) -> bytes:
 
 # -- the question as lines for `groupscope assign`
 
+ABOUT_MEMBERS = ("member_id", "group_instance_id", "rack_id", "subscribed_topics")
+
 
 def spec_lines(question: Question, choice: Choice) -> Iterator[Line]:
     """One line; for cooperative-sticky one line per rebalance: later ones assign what the first withholds, so the
     answer to the last line is the answer of the what-if."""
     protocol, assignor = choice
+    if protocol == GroupProtocol.CLASSIC:
+        names: tuple[str, ...] = (*ABOUT_MEMBERS, "user_data" if assignor == "sticky" else "owned", "generation")
+    else:
+        names = (*ABOUT_MEMBERS, "target")
+    # Without a stand-in id: `assign` makes the same one, and says so.
+    topics = [
+        replace(topic, topic_id=None)
+        if protocol == GroupProtocol.CLASSIC or topic.topic_id == stand_in_id(topic.name)
+        else topic
+        for topic in question.topics
+    ]
     groups = [group for group, _ in question.rounds(choice)]
+    members = question.members
     for number, group in enumerate(groups, 1):
-        members = question.members
         if number > 1:
             lists = member_lists(group, group.owned)
             members = tuple(replace(each, owned=by_topic(own)) for each, (_, own) in zip(members, lists, strict=True))
@@ -331,8 +353,8 @@ def spec_lines(question: Question, choice: Choice) -> Iterator[Line]:
             "id": f"{question.latest.group_id} {protocol} {assignor}{step}",
             "group_protocol": str(protocol),
             "assignor": assignor,
-            "topics": [topic_line(topic, protocol) for topic in question.topics],
-            "members": [member_line(member, choice) for member in members],
+            "topics": [known_fields(topic, ("name", "partitions", "topic_id", "racks")) for topic in topics],
+            "members": [known_fields(member, names) for member in members],
         }
 
 
@@ -343,28 +365,6 @@ def by_topic(partitions: Sequence[tuple[str, int]]) -> Owned:
     return in_order(tuple((topic, tuple(own)) for topic, own in lists.items()))
 
 
-def topic_line(topic: Topic, protocol: GroupProtocol) -> Line:
-    """Without a stand-in id: `assign` makes the same one, and says so."""
-    is_known = protocol != GroupProtocol.CLASSIC and topic.topic_id != stand_in_id(topic.name)
-    known_fields = {"topic_id": topic.topic_id if is_known else None, "racks": topic.racks}
-    return {"name": topic.name, "partitions": topic.partitions} | without_none(known_fields)
-
-
-def member_line(member: Member, choice: Choice) -> Line:
-    fields: dict[str, Any] = {
-        "group_instance_id": member.group_instance_id,
-        "rack_id": member.rack_id,
-        "subscribed_topics": member.subscribed_topics,
-    }
-    if choice[0] != GroupProtocol.CLASSIC:
-        fields["target"] = member.target
-    elif choice[1] == "sticky":
-        fields["user_data"] = None if member.user_data is None else member.user_data.hex()
-        fields["generation"] = member.generation
-    else:
-        fields["owned"], fields["generation"] = member.owned, member.generation
-    return {"member_id": member.member_id} | without_none(fields)
-
-
-def without_none(fields: Mapping[str, Any]) -> Line:
-    return {name: value for name, value in fields.items() if value is not None}
+def known_fields(of: Topic | Member, names: Sequence[str]) -> Line:
+    values = ((name, getattr(of, name)) for name in names)
+    return {name: each.hex() if isinstance(each, bytes) else each for name, each in values if each is not None}

@@ -30,6 +30,9 @@ class GroupChange:
         return bool(self.removed_members or self.num_added or self.partitions)
 
 
+NO_CHANGE = GroupChange()
+
+
 def apply_change(latest: Latest, change: GroupChange) -> Latest:
     if not change:
         return latest
@@ -105,13 +108,6 @@ def one_of(what: str, wanted: str, known: list[str]) -> str:
     begun = [each for each in known if each.startswith(wanted)]
     near = begun or difflib.get_close_matches(wanted, known, n=1) or sorted(known)
     return f"give one of its {len(known)} {what}, such as {near[0]}"
-
-
-def assumptions(change: GroupChange) -> list[str]:
-    """The assumptions of an answer about the change."""
-    if not change.num_added:
-        return []
-    return ["assumed member ids new-1 and so on; assignors order members by id, so the real assignment may differ"]
 
 
 # -- moves and costs
