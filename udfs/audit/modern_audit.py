@@ -9,16 +9,15 @@ import numpy as np
 import pyarrow as pa
 
 from schemas.records import GROUP_TYPES, types_of
-from schemas.words.assignments import AssignorSource, PartitionCountsSource
+from schemas.words.assignments import AssignorSource, PartitionCountsSource, Verdict
 from schemas.words.records import GroupType
 from udfs.audit.checks.facts import Facts
 from udfs.audit.checks.results import AuditRow, Latest, Trial, audit_row, judged
 from udfs.audit.modern.defects import TARGET_DEFECTS, defect_of_target, with_upgrade_defects
 from udfs.audit.modern.group import COMPLETIONS, ModernGroup, Newest, follow
-from udfs.audit.modern.questions import Unanswerable, latest_of_group, member_inputs
-from udfs.audit.modern.targets import Answer, TargetResult, answer_of, verdict_of
+from udfs.audit.modern.questions import MOST_INFERRED, Unanswerable, latest_of_group, member_inputs, names_shown
+from udfs.audit.modern.targets import TargetResult, recomputed
 from udfs.audit.modern.topic_names import Reign, TargetNames
-from udfs.audit.modern.topics import MOST_INFERRED, names_shown
 from udfs.groups.modern.record_handlers import on_target_epoch
 from udfs.groups.readers.classic_columns import TYPE as CLASSIC_TYPE
 from udfs.groups.readers.classic_columns import ClassicColumns
@@ -123,58 +122,52 @@ class ModernAudit:
 
     def complete(self, group_id: str, group: ModernGroup, epoch: int, record: Record) -> TargetResult | None:
         """For a record of type 6, 12 or 20. None: it makes no row, since the group has no members."""
-        if not group.members_of(epoch)[0] and not group.targets:
+        if not group.members and not group.targets:
             return None
         first, evidence = group.operation.first_target_offset, group.operation.first_offset
-        evidence = evidence if first is None else min(first, evidence)
-        answer = answer_of(group, epoch, record.time, self.codes, self.facts)
-        is_copied = group.is_converted and answer.question is not None and answer.outcome is None
-        known_defect = defect_of_target(group, answer)
-        verdict, reason, compared = verdict_of(answer, group.missing_now, is_copied=is_copied)
-        # A difference that a known defect of Kafka's assignor explains is no sign of another class.
-        is_no_trial = answer.outcome is None or (not answer.is_reproduced and known_defect in TARGET_DEFECTS)
-        group.newest = newest_of(answer, record, evidence)
-        return TargetResult(
-            verdict=verdict,
-            reason=reason,
-            compared=compared,
+        result = TargetResult(
+            verdict=Verdict.NOT_RECOMPUTABLE,
+            reason=None,
             group_id=group_id,
             group_type=group.group_type,
             record=record,
             epoch=epoch,
-            first_offset=evidence,
-            answer=answer,
+            first_offset=evidence if first is None else min(first, evidence),
             missing=group.missing_now,
-            is_copied=is_copied,
-            known_defect=known_defect,
             faults=tuple(group.watch.faults) if group.group_type == GroupType.CONSUMER else None,
-            trial=None if is_no_trial else trial_of(group, answer, self.facts),
         )
+        result = recomputed(result, group, self.codes, self.facts)
+        known_defect = defect_of_target(group, result)
+        group.newest = newest_of(result)
+        # A difference that a known defect of Kafka's assignor explains is no sign of another class.
+        is_no_trial = result.outcome is None or (not result.is_reproduced and known_defect in TARGET_DEFECTS)
+        return replace(result, known_defect=known_defect, trial=None if is_no_trial else self.trial_of(group, result))
+
+    def trial_of(self, group: ModernGroup, result: TargetResult) -> Trial:
+        """Of a name that nobody knows there is one too."""
+        name = "" if result.source == AssignorSource.INFERRED else result.assignor or ""
+        trial = group.trials.setdefault(name, Trial())
+        trial.is_any_listed = group.group_type in self.facts.custom_listed
+        trial.is_listed = result.source != AssignorSource.VOTES and group.group_type in self.facts.custom_default
+        return trial
 
 
-def trial_of(group: ModernGroup, answer: Answer, facts: Facts) -> Trial:
-    """Of a name that nobody knows there is one too."""
-    trial = group.trials.setdefault("" if answer.source == AssignorSource.INFERRED else answer.assignor or "", Trial())
-    trial.is_any_listed = group.group_type in facts.custom_listed
-    trial.is_listed = answer.source != AssignorSource.VOTES and group.group_type in facts.custom_default
-    return trial
-
-
-def newest_of(answer: Answer, record: Record, evidence: int) -> Newest:
-    question = answer.question
+def newest_of(result: TargetResult) -> Newest:
+    question = result.question
     source = None if question is None else question.metadata.source
-    if answer.confirmation.why is not None and not answer.is_reproduced:
+    if result.confirmation.why is not None and not result.is_reproduced:
         source = PartitionCountsSource.INFERRED
-    topics = () if question is None else question.metadata.topics
     return Newest(
-        assignment_offset=record.offset,
-        record_time=record.time,
-        first_offset=evidence,
-        assignor=answer.assignor,
+        assignment_offset=result.record.offset,
+        record_time=result.record.time,
+        first_offset=result.first_offset,
+        assignor=result.assignor,
         counts_source=source,
-        topics={topic.name: (topic.partitions, topic.topic_id) for topic in topics},
-        reason=answer.reason if question is None else None,
-    )
+        topics={} if question is None else {
+            topic.name: (topic.partitions, topic.topic_id) for topic in question.metadata.topics
+        },
+        reason=result.reason if question is None else None,
+    )  # fmt: skip
 
 
 @uncollected()
@@ -221,11 +214,11 @@ class TargetEvidence(ModernAudit):
 
     def complete(self, group_id: str, group: ModernGroup, epoch: int, record: Record) -> TargetResult | None:
         self.end(group_id, record)
-        abouts, metadata_hash = group.members_of(epoch)
         try:
-            shown = names_shown(group, member_inputs(group, abouts), metadata_hash, record.time, self.codes)
+            inputs = member_inputs(group.inputs_at(epoch), group.targets, group.operation.replaced)
         except Unanswerable:
             return None
+        shown = names_shown(group, inputs, record.time, self.codes)
         if shown.possible and max(shown.counts.values()) <= MOST_INFERRED:
             # Members of share groups are given no topics whose share state is not set up yet.
             is_all = group.group_type == GroupType.CONSUMER

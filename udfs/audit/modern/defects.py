@@ -20,8 +20,7 @@ from udfs.assignors.questions import LEADERS, NEWEST_RELEASE, SpecError
 from udfs.audit.checks.results import moves_made, owners_by_place
 from udfs.audit.modern.group import ModernGroup
 from udfs.audit.modern.questions import Question
-from udfs.audit.modern.targets import Answer, TargetResult
-from udfs.audit.modern.variants import BEFORE_4_0_1, Outcome, answer, keys
+from udfs.audit.modern.targets import BEFORE_4_0_1, Outcome, TargetResult, answer, keys
 from udfs.groups.readers.records import Record
 
 EPOCH_TYPE, CURRENT_TYPE = (
@@ -35,7 +34,6 @@ class TargetFacts(NamedTuple):
 
     question: Question
     outcome: Outcome
-    algorithm: Algorithm | None
     is_old: bool
 
 
@@ -77,7 +75,7 @@ def sticky_range(of: TargetFacts) -> bool:
 
 def uneven_load(of: TargetFacts) -> bool:
     """With unequal subscriptions, before 4.0, members' numbers differ by more than the later form leaves."""
-    if of.algorithm != Algorithm.HETEROGENEOUS or not of.is_old or (mended := later_form(of)) is None:
+    if of.outcome.question.algorithm != Algorithm.HETEROGENEOUS or not of.is_old or (mended := later_form(of)) is None:
         return False
     num_members = len(of.question.members)
     recorded, later = (
@@ -155,15 +153,15 @@ UPGRADE_DEFECTS: Final[Mapping[str, Callable[[UpgradeFacts], bool]]] = {
 }
 
 
-def defect_of_target(group: ModernGroup, answer: Answer) -> str | None:
+def defect_of_target(group: ModernGroup, result: TargetResult) -> str | None:
     """First what the assignor did, then what members' own records showed since the previous target."""
     of_records = next(iter(group.watch.issues), None)
-    question, outcome = answer.question, answer.outcome
-    if question is None or outcome is None or group.missing_now is not None or answer.confirmation.why is not None:
+    question, outcome = result.question, result.outcome
+    if question is None or outcome is None or result.missing is not None or result.confirmation.why is not None:
         return of_records
-    facts = TargetFacts(question, outcome, answer.algorithm, is_old=group.metadata_hash is None)
+    facts = TargetFacts(question, outcome, is_old=group.metadata_hash is None)
     of_assignor = (name for name, (assignor, fits) in TARGET_DEFECTS.items()
-                   if answer.assignor == assignor and fits(facts))  # fmt: skip
+                   if result.assignor == assignor and fits(facts))  # fmt: skip
     return next(of_assignor, of_records)
 
 
@@ -174,7 +172,7 @@ def with_upgrade_defects(
     copies = {
         (each.group_id, each.record.batch, each.record.time): each
         for each in results
-        if each.is_copied and each.missing is None and each.known_defect is None
+        if each.verdict == Verdict.CARRIED_OVER and each.missing is None and each.known_defect is None
     }
     after: dict[int, list[Record]] = {id(copy): [] for copy in copies.values()}
     for group_id, record in records if copies else ():
@@ -191,7 +189,7 @@ def upgrade_defect(copy: TargetResult, after: Sequence[Record], tables: Mapping[
     last = next((record for record in reversed(after) if is_current(record)), None)
     # The cleaner may have taken records from the operation, but then not its last one alone.
     are_whole = all(later.offset == record.offset + 1 for record, later in pairwise([copy.record, *after]))
-    if copy.answer.question is None or last is None or not are_whole:
+    if copy.question is None or last is None or not are_whole:
         return None
-    facts = UpgradeFacts(copy, copy.answer.question, after, last.member, tables)
+    facts = UpgradeFacts(copy, copy.question, after, last.member, tables)
     return next((name for name, fits in UPGRADE_DEFECTS.items() if fits(facts)), None)

@@ -14,7 +14,7 @@ from udfs.groups.modern.record_handlers import HANDLERS, Had
 from udfs.groups.readers.modern_values import UNRELEASED, About, Current, GroupEpoch, Topics
 from udfs.groups.readers.recorded_lists import ByRole, partitions_of
 from udfs.groups.readers.records import Record
-from udfs.groups.states.modern import CoordinatorGroup, Member
+from udfs.groups.states.modern import CoordinatorGroup
 from udfs.topics.least_partitions import UNKNOWN
 from udfs.topics.partition_codes import TopicCodes
 
@@ -38,9 +38,10 @@ def all_partitions(*shares: ByRole) -> frozenset[int]:
 
 
 class Inputs(NamedTuple):
-    """The group as it was at one epoch. A coordinator may compute a target from it and write the target when the group
-    has changed (KIP-1263)."""
+    """The group as it is or was at one epoch. A coordinator may compute a target from earlier inputs, and write it when
+    the group has changed (KIP-1263)."""
 
+    # -1: unknown.
     epoch: int
     # In the order of the coordinator's map, but for those who joined with the epoch.
     members: Mapping[str, About | None]
@@ -50,6 +51,16 @@ class Inputs(NamedTuple):
     targets: Mapping[str, ByRole]
     patterns: Mapping[str, tuple[str, ...]]
     topics: Topics | None
+
+    @property
+    def has_listed_topics(self) -> bool:
+        """In a record of type 4, which no release from 4.1 on writes."""
+        return self.topics is not None and self.topics.assignable is None
+
+    def subscription(self, about: About) -> tuple[str, ...]:
+        """A pattern that is not resolved yet matches nothing."""
+        matched = () if about.regex is None else self.patterns.get(about.regex, ())
+        return tuple(dict.fromkeys((*(about.topics or ()), *matched)))
 
 
 class Newest(NamedTuple):
@@ -89,16 +100,9 @@ class Watch:
             self.issues.append(issue)
 
 
-class Change(NamedTuple):
-    """A member's type 5 record in an operation: its previous subscription, and the static member that it replaces."""
-
-    before: About | None
-    replaced: About | None
-
-
 class Changed(NamedTuple):
-    """Such a change at the end of its operation. `members`: of the group. `owner`: another one that gave up the
-    member's static id."""
+    """A member's type 5 record, at the end of its operation: its subscription before, that of the static member which
+    it replaces, and its own. `members`: of the group. `owner`: another one that gave up the member's static id."""
 
     before: About | None
     replaced: About | None
@@ -157,7 +161,8 @@ class Operation:
     departed: dict[str, tuple[str, About]] = field(default_factory=dict)
     # Whether one of them came back under another member id.
     has_returned: bool = False
-    changes: dict[str, Change] = field(default_factory=dict)
+    # By member, its previous subscription, and that of the static member that it replaces.
+    changes: dict[str, tuple[About | None, About | None]] = field(default_factory=dict)
     # Targets before the consecutive target records of this computation.
     replaced: dict[str, ByRole | None] = field(default_factory=dict)
     first_target_offset: int | None = None
@@ -243,22 +248,29 @@ class ModernGroup(CoordinatorGroup):
         self.settle()
         self.operation.first_target_offset = self.operation.bump_offset = None
 
+    @property
+    def abouts(self) -> dict[str, About | None]:
+        return {member_id: member.about for member_id, member in self.members.items()}
+
+    def now(self) -> Inputs:
+        """Without this computation's own targets."""
+        targets = {**self.targets, **self.operation.replaced}
+        return Inputs(
+            epoch=-1 if self.epoch is None else self.epoch,
+            members=self.abouts,
+            joined=tuple(self.operation.joined),
+            room=self.room,
+            metadata_hash=self.metadata_hash,
+            targets={member_id: target for member_id, target in targets.items() if target is not None},
+            patterns=dict(self.patterns),
+            topics=self.topics,
+        )
+
     def keep_inputs(self) -> None:
         """Of epochs that may still get a target."""
         if self.epoch is None or (self.target_epoch is not None and self.epoch <= self.target_epoch):
             return
-        self.inputs.append(
-            Inputs(
-                epoch=self.epoch,
-                members=self.abouts,
-                joined=tuple(self.operation.joined),
-                room=self.room,
-                metadata_hash=self.metadata_hash,
-                targets=dict(self.targets),
-                patterns=dict(self.patterns),
-                topics=self.topics,
-            )
-        )
+        self.inputs.append(self.now())
         while len(self.inputs) > 1 and (
             len(self.inputs) > MOST_INPUTS or sum(len(each.members) for each in self.inputs) > MOST_INPUT_MEMBERS
         ):
@@ -282,25 +294,22 @@ class ModernGroup(CoordinatorGroup):
                 watch.renamed[str(before.group_instance_id)] = member_id
         self.operation.changes.clear()
 
-    @property
-    def abouts(self) -> dict[str, About | None]:
-        return {member_id: member.about for member_id, member in self.members.items()}
-
     def inputs_of(self, epoch: int) -> Inputs | None:
         """The group at an earlier epoch; None: the group is still at this one, or it is not known."""
         if epoch == self.epoch:
             return None
         return next((each for each in reversed(self.inputs) if each.epoch == epoch), None)
 
-    def members_of(self, epoch: int) -> tuple[Mapping[str, About | None], int | None]:
-        """Of the members of the epoch those who are still there, by their present ids, or all if none of them is; and
-        the hash of its topics."""
-        was = self.inputs_of(epoch)
+    def inputs_at(self, epoch: int) -> Inputs:
+        """The group as it is, with the topics' hash of that epoch, and of its members then those who are still there,
+        by their present ids, or all that there are now if none of them is."""
+        now, was = self.now(), self.inputs_of(epoch)
         if was is None:
-            return self.abouts, self.metadata_hash
+            return now
         heirs = self.heirs_of(was)
         known = {heirs[each]: about for each, about in was.members.items() if each in heirs}
-        return known or self.abouts, was.metadata_hash
+        members = {each: known[each] for each in now.members if each in known}
+        return now._replace(members=members or now.members, metadata_hash=was.metadata_hash)
 
     def heirs_of(self, was: Inputs) -> dict[str, str]:
         """By member of earlier inputs, who is to get its target now: itself, or the member that a static member came
@@ -318,22 +327,6 @@ class ModernGroup(CoordinatorGroup):
         """Whether members of this epoch have left since, or come back under another id."""
         was = self.inputs_of(epoch)
         return was is not None and list(self.heirs_of(was).values()) != list(was.members)
-
-    def as_it_was(self, was: Inputs) -> "ModernGroup":
-        """The group with earlier inputs. What it learns of topics' names stays."""
-        members = {each: Member(about) for each, about in was.members.items()}
-        past = ModernGroup(
-            self.group_type, was.epoch, metadata_hash=was.metadata_hash, topics=was.topics, members=members,
-            patterns=dict(was.patterns), targets=dict(was.targets), room=was.room, names=self.names,
-            variant=self.variant, inferred=self.inferred, confirmed=self.confirmed,
-        )  # fmt: skip
-        past.operation.joined = list(was.joined)
-        return past
-
-    def targets_before(self) -> dict[str, ByRole]:
-        """Targets before this computation's own records."""
-        targets = {**self.targets, **self.operation.replaced}
-        return {member_id: target for member_id, target in targets.items() if target is not None}
 
 
 # Notes: the group after the record, the record, and what the record replaced. Its type depends on that of the record:
@@ -382,7 +375,7 @@ def note_member(group: ModernGroup, record: Record, had: Had, _: TopicCodes) -> 
         return
     old_id, old = group.operation.departed.get(about.group_instance_id or "", (None, None))
     note_put(group, member_id, had)
-    group.operation.changes.setdefault(member_id, Change(had.about, old))
+    group.operation.changes.setdefault(member_id, (had.about, old))
     group.operation.has_returned |= old_id is not None and had.about is None
     if old_id in group.base and member_id not in group.base:
         # The static member came back under another member id and still has what it had.
@@ -409,12 +402,11 @@ def note_current(group: ModernGroup, record: Record, had: Had, codes: TopicCodes
     now = frozenset() if current is None else all_partitions(current.assigned, current.pending)
     group.watch.move(member_id, before, now)
     if current is not None and group.group_type == GroupType.CONSUMER and group.missing is None:
-        note_gained(group, member_id, current, now - before, codes)
-        note_needs(group, member_id, current, had.about, codes)
+        note_owned(group, member_id, current, now - before, had.about, codes)
 
 
-def note_gained(
-    group: ModernGroup, member_id: str, current: Current, gained: frozenset[int], codes: TopicCodes
+def note_owned(
+    group: ModernGroup, member_id: str, current: Current, gained: frozenset[int], about: About | None, codes: TopicCodes
 ) -> None:
     watch = group.watch
     for tp in sorted(gained):
@@ -425,19 +417,16 @@ def note_gained(
                 # Only one of them should have reached the epoch.
                 if current.epoch == member.epoch:
                     watch.note("KAFKA-19974")
-
-
-def note_needs(group: ModernGroup, member_id: str, current: Current, about: About | None, codes: TopicCodes) -> None:
-    """A state that is inferred proves no defect."""
     names = {codes.topics[code][0] for code in set(partitions_of(current.assigned).topics.tolist())}
     # It was assigned, or kept, topics that it does not subscribe to.
     if about is not None and about.regex is None and not names <= {None, *(about.topics or ())}:
-        group.watch.note("KAFKA-19431")
+        watch.note("KAFKA-19431")
+    # A state that is inferred proves no defect.
     if current.state == UNRELEASED and not current.is_state_inferred:
         missing = all_partitions(group.targets.get(member_id, {})) - all_partitions(current.assigned)
         # It waits for partitions that only it has, among those that it gives up.
-        if missing and all(group.watch.owners.get(tp, set()) <= {member_id} for tp in missing):
-            group.watch.note("KAFKA-19449")
+        if missing and all(watch.owners.get(tp, set()) <= {member_id} for tp in missing):
+            watch.note("KAFKA-19449")
 
 
 def note_topics(group: ModernGroup, record: Record, _: object, __: TopicCodes) -> None:
@@ -447,17 +436,14 @@ def note_topics(group: ModernGroup, record: Record, _: object, __: TopicCodes) -
         group.names.update({str(topic.topic_id): topic.name for topic in named})
 
 
-def note_nothing(_: ModernGroup, __: Record, ___: object, ____: TopicCodes) -> None:
-    """The group itself has all that is needed."""
-
-
-# Without the epochs of targets, which end a computation. Nor topologies: tasks cannot be recomputed.
+# Without the epochs of targets, which end a computation. Nor topologies: tasks cannot be recomputed. Of patterns, the
+# group itself has all that is needed.
 NOTES_OF_TABLES: Mapping[str, Note] = {
     "group_metadata": note_group,
     "group_partition_metadata": note_topics,
     "group_member_metadata": note_member,
     "target_assignment_members": note_target,
     "current_member_assignments": note_current,
-    "group_regular_expressions": note_nothing,
+    "group_regular_expressions": lambda *_: None,
 }
 NOTES = {number: note for table, note in NOTES_OF_TABLES.items() for number in types_of(table)}

@@ -1,13 +1,19 @@
-"""The question that a coordinator asks its assignor at a target epoch, as arrays, and the result by the records.
+"""The question that a coordinator asks its assignor at a target epoch, as far as the log shows it: the members in
+order, the topics that they subscribe to, and what they had.
 
 Most targets are computed from the group as it is. From 4.5 on an assignor may run beside the coordinator (KIP-1263),
 with inputs that were copied when it began, some epochs before the target is written. The record shows what has changed
 since then: members that left have no target, a static member that came back under another id gets the target of the one
 that it replaced, and members that joined have no target yet.
+
+Names, ids and numbers of partitions of the topics are in records in parts. Type 4 (before 4.1) and type 15 have all of
+it. From 4.1 on, targets have ids, members have names, and a hash can confirm what snapshots say. What is still unknown
+is tried in the order of `options`.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice, permutations, product
@@ -21,45 +27,62 @@ from schemas.words.history import TaskRole
 from schemas.words.records import GroupType
 from udfs.assignors.groups import Codes, Group, Numbers, Positions, Rows, each_once
 from udfs.assignors.java.maps import JavaSet, Keys, no_order, string_hashes, timeline_walked, walked
-from udfs.assignors.questions import Member, Owned, Release, Topic
+from udfs.assignors.questions import MOST_PARTITIONS, Member, Release, Topic
 from udfs.audit.checks.assignments import RecordedAssignment
-from udfs.audit.checks.facts import UNKNOWN, ByLog, Confirmation, Facts, UsedTopic, confirmation
+from udfs.audit.checks.facts import (
+    UNKNOWN,
+    ByLog,
+    Confirmation,
+    Facts,
+    KnownTopic,
+    UsedTopic,
+    confirmation,
+    most_believed,
+)
 from udfs.audit.checks.results import GONE, Latest
-from udfs.audit.modern.group import ModernGroup
+from udfs.audit.modern.group import Inputs, ModernGroup
+from udfs.audit.modern.topic_names import TargetNames, TooManyNames, Work, pairings
 from udfs.groups.readers.modern_values import About
-from udfs.groups.readers.recorded_lists import Partitions, Tasks, join_lists, partitions_of
+from udfs.groups.readers.recorded_lists import ByRole, Partitions, Tasks, join_lists, partitions_of
 from udfs.topics.ids import bits_of
+from udfs.topics.metadata_hash import group_hash
 from udfs.topics.partition_codes import TopicCodes
 
 MOST_ORDERS = 24
+# More partitions than any topic has: a garbage record would only fill the memory.
+MOST_INFERRED = 200_000
+# For a topic that the metadata lacks.
+ABSENT = 0
+# Limits: combinations of options and pairings of names and ids that are tried without a hash; names that are tried to
+# find these pairings, and combinations to find a hash. With a hash, this many partitions beyond the highest assigned
+# one are tried.
+MOST_TRIED = 6
+MOST_PAIRINGS = 6
+MOST_HASHED = 4096
+MOST_BEYOND = 32
 
 
 class Unanswerable(Exception):
     """Raised with the reason why nothing can be recomputed."""
 
 
-class SubscribedTopics(NamedTuple):
-    topics: tuple[Topic, ...]
-    source: PartitionCountsSource | None
-    # Whether this is the only possibility; else others are tried.
-    is_sure: bool
-    by_log: ByLog
-    # Some names and ids might be paired differently.
-    is_mixed_up: bool = False
+# -- the members
 
 
 @dataclass(frozen=True)
 class MemberInputs:
     """Members are in the order in which the coordinator sees them; those in `written` have a record of this epoch."""
 
+    of: Inputs
     members: tuple[str, ...]
     abouts: tuple[About, ...]
     subscriptions: tuple[tuple[str, ...], ...]
     before: tuple[Partitions, ...]
     after: tuple[Partitions, ...]
     written: tuple[str, ...]
-    # Places of members that have left since the inputs were copied: what an assignor gives them is not written.
-    gone: frozenset[int] = frozenset()
+    # Of earlier inputs: by member then, who has its target now. Others have left: what an assignor gives them is not
+    # written. None: these are the inputs of the group as it is.
+    heirs: Mapping[str, str] | None = None
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -72,48 +95,48 @@ class MemberInputs:
         return patterns != {None} and (len(patterns) > 1 or any(about.topics for about in self.abouts))
 
     @cached_property
-    def algorithm(self) -> Algorithm:
-        is_equal = len({frozenset(listed) for listed in set(self.subscriptions)}) == 1
-        return Algorithm.HOMOGENEOUS if is_equal and not self.is_mixed else Algorithm.HETEROGENEOUS
+    def gone(self) -> list[int]:
+        """Places of members that have left since."""
+        return [] if self.heirs is None else [at for at, each in enumerate(self.members) if each not in self.heirs]
+
+    @cached_property
+    def shown(self) -> tuple[Partitions, ...]:
+        """What shows topics: of members that have left, no target shows them any more, but what they had."""
+        if self.heirs is None:
+            return self.after
+        return tuple(join_lists(each) for each in zip(self.after, self.before, strict=True))
 
 
 def member_inputs(
-    group: ModernGroup, abouts: Mapping[str, About | None], written: Sequence[str] | None = None
+    of: Inputs, targets: Mapping[str, ByRole], written: Iterable[str], heirs: Mapping[str, str] | None = None
 ) -> MemberInputs:
-    """`written`: members with a record of this epoch, in the order of their records, if not those of the operation."""
-    missing = [member_id for member_id, about in abouts.items() if about is None]
+    """`targets`: of the members that there are now."""
+    missing = [member_id for member_id, about in of.members.items() if about is None]
     if missing:
         raise Unanswerable(f"member {missing[0]}: what it subscribes to is missing")
-    known = {member_id: about for member_id, about in abouts.items() if about is not None}
-    written = tuple(group.operation.replaced) if written is None else written
-    members = tuple(member_order(group, list(known), written))
-    before = group.targets_before()
-    ordered = tuple(known[each] for each in members)
+    written = tuple(each for each in written if each in of.members)
+    members = tuple(member_order(of, written))
+    abouts = tuple(about for each in members if (about := of.members[each]) is not None)
+    now = members if heirs is None else tuple(heirs.get(each, "") for each in members)
     return MemberInputs(
+        of=of,
         members=members,
-        abouts=ordered,
-        subscriptions=tuple(subscription(group, about) for about in ordered),
-        before=tuple(partitions_of(before.get(each, {})) for each in members),
-        after=tuple(partitions_of(group.targets.get(each, {})) for each in members),
-        written=tuple(each for each in written if each in known),
+        abouts=abouts,
+        subscriptions=tuple(map(of.subscription, abouts)),
+        before=tuple(partitions_of(of.targets.get(each, {})) for each in members),
+        after=tuple(partitions_of(targets.get(each, {})) for each in now),
+        written=written,
+        heirs=heirs,
     )
 
 
-def subscription(group: ModernGroup, about: About) -> tuple[str, ...]:
-    """A pattern that is not resolved yet matches nothing."""
-    matched = () if about.regex is None else group.patterns.get(about.regex, ())
-    return tuple(dict.fromkeys((*(about.topics or ()), *matched)))
-
-
-def member_order(group: ModernGroup, members: Sequence[str], written: Sequence[str]) -> list[str]:
+def member_order(of: Inputs, written: Sequence[str] = ()) -> list[str]:
     """The iteration order of the coordinator's own map; members that join in this operation come last. Among ids that
     share a chain of the map they are copied to, the order of their records is Kafka's own."""
-    chosen = set(members)
-    joined = [each for each in group.operation.joined if each in chosen]
-    present = [each for each in group.members if each in chosen and each not in joined]
-    gone = [each for each in members if each not in group.members]
-    walk = timeline_walked(string_hashes(present).tolist(), max(group.room, len(present)))
-    order = [present[at] for at in walk] + gone + joined
+    joined = dict.fromkeys(each for each in of.joined if each in of.members)
+    present = [each for each in of.members if each not in joined]
+    walk = timeline_walked(string_hashes(present).tolist(), max(of.room, len(present)))
+    order = [*(present[at] for at in walk), *joined]
     places = {member_id: place for place, member_id in enumerate(written)}
     for chain_ in chains(order):
         positions = [at for at in chain_ if order[at] in places]
@@ -134,7 +157,7 @@ def chains(members: Sequence[str]) -> list[list[int]]:
 def other_orders(inputs: MemberInputs) -> Iterator[Positions]:
     """All orders of members that share a chain, if their records do not rule them out."""
     written = set(inputs.written)
-    free = [each for each in chains(inputs.members) if sum(inputs.members[at] not in written for at in each) >= 1]
+    free = [each for each in chains(inputs.members) if any(inputs.members[at] not in written for at in each)]
     # The first of all is the current order.
     for picked in islice(product(*(permutations(each) for each in free)), 1, MOST_ORDERS + 1):
         order = np.arange(len(inputs.members))
@@ -150,6 +173,256 @@ def is_as_written(order: Positions, inputs: MemberInputs) -> bool:
     places = {member_id: place for place, member_id in enumerate(inputs.written)}
     positions = [places[each] for each in walk if each in places]
     return positions == sorted(positions)
+
+
+def earlier_inputs(group: ModernGroup, epoch: int) -> Iterator[MemberInputs]:
+    """Of the epochs since the previous target up to this one, newest first; only those that may have given it. Raises
+    `Unanswerable` where a subscription is missing."""
+    now = group.now()
+    for was in reversed(group.inputs):
+        is_now = (was.epoch, was.members, was.metadata_hash, was.targets) == (
+            now.epoch, now.members, now.metadata_hash, now.targets,
+        )  # fmt: skip
+        if is_now or not was.members or was.epoch > epoch:
+            continue
+        heirs = group.heirs_of(was)
+        former = {heir: each for each, heir in heirs.items()}
+        late = (partitions_of(group.targets.get(each, {})) for each in group.members if each not in former)
+        # Every member with a target of this epoch was there; others only have what they joined with: nothing.
+        if former.keys() >= group.operation.replaced.keys() and not any(map(len, late)):
+            yield member_inputs(was, group.targets, [former[each] for each in group.operation.replaced], heirs)
+
+
+def most_voted(assignors: Iterable[str | None]) -> str | None:
+    """The assignor that most members ask for is the one that the coordinator runs. Among several with equal votes, the
+    first in Java's iteration order of its map. None: no member asks for one."""
+    votes = Counter(each for each in assignors if each is not None)
+    names: list[str] = list(votes)
+    in_order = [names[at] for at in walked(string_hashes(names).tolist())]
+    return max(in_order, key=votes.__getitem__, default=None)
+
+
+# -- the topics
+
+
+class SubscribedTopics(NamedTuple):
+    topics: tuple[Topic, ...]
+    source: PartitionCountsSource | None
+    # Whether this is the only possibility; else others are tried.
+    is_sure: bool
+    by_log: ByLog
+    # Some names and ids might be paired differently.
+    is_mixed_up: bool = False
+
+
+class Option(NamedTuple):
+    topic: Topic
+    source: PartitionCountsSource
+
+
+def inferred(name: str, count: int, topic_id: str | None = None) -> Option:
+    return Option(Topic(name, count, topic_id), PartitionCountsSource.INFERRED)
+
+
+def questions_to_ask(
+    group: ModernGroup, inputs: MemberInputs, time: int | None, codes: TopicCodes, facts: Facts
+) -> "Iterator[Question]":
+    """With the most likely topics first. `time`: of the target's record."""
+    partitions = join_lists((*inputs.shown, *inputs.before)).partitions
+    most = min(MOST_INFERRED, most_believed(len(partitions)))
+    if len(partitions) and (partitions.min() < 0 or partitions.max() > most):
+        raise Unanswerable("a target has a partition that no topic has")
+    key = (inputs.of.metadata_hash, inputs.names)
+    if group.confirmed is not None and group.confirmed[0] == key:
+        yield question_of(group, inputs, group.confirmed[1], time, codes, facts)
+        return
+    for subscribed in findings(group, inputs, names_shown(group, inputs, time, codes), facts):
+        if any(topic.partitions < 0 for topic in subscribed.topics):
+            raise Unanswerable("a record gives a topic fewer than 0 partitions")
+        if sum(topic.partitions for topic in subscribed.topics) > MOST_PARTITIONS:
+            raise Unanswerable("more partitions than a cluster has")
+        if subscribed.source == PartitionCountsSource.METADATA_HASH:
+            group.confirmed = key, subscribed
+        yield question_of(group, inputs, subscribed, time, codes, facts)
+
+
+def names_shown(group: ModernGroup, inputs: MemberInputs, time: int | None, codes: TopicCodes) -> TargetNames:
+    """What the records of the computation itself show."""
+    together = join_lists(inputs.shown)
+    topic_codes, which = np.unique(together.topics, return_inverse=True)
+    most = np.full(len(topic_codes), -1, np.int64)
+    np.maximum.at(most, which, together.partitions)
+    counts, possible = {}, {}
+    for code, highest in zip(topic_codes.tolist(), most.tolist(), strict=True):
+        name, topic_id = codes.topics[code]
+        counts[str(topic_id)] = highest + 1
+        if name is None and str(topic_id) not in group.names:
+            lists = {of for held, of in zip(inputs.shown, inputs.subscriptions, strict=True) if code in held.topics}
+            possible[str(topic_id)] = sorted(frozenset.intersection(*map(frozenset, lists)))
+    return TargetNames(inputs.names, counts, possible, inputs.of.metadata_hash, group.missing_now is None, time)
+
+
+def findings(group: ModernGroup, inputs: MemberInputs, shown: TargetNames, facts: Facts) -> Iterator[SubscribedTopics]:
+    recorded = inputs.of.topics
+    if recorded is not None and inputs.of.has_listed_topics and shown.metadata_hash is None:
+        # Coordinators kept them up to date until they used hashes instead.
+        by_name = {topic.name: topic for topic in recorded.topics}
+        listed = tuple(by_name.get(name) or Topic(name, ABSENT) for name in shown.names)
+        yield SubscribedTopics(listed, PartitionCountsSource.RECORD, True, ByLog.LISTED)
+        return
+    of_ids = ((each, group.names.get(each) or facts.names.get(each)) for each in shown.counts)
+    named = {topic_id: name for topic_id, name in of_ids if name is not None}
+    left = unnamed(group, shown, named)
+    ways: list[dict[str, str]] = []
+    with suppress(TooManyNames):
+        for names in islice(pairings([left[each] for each in sorted(left)], Work(MOST_HASHED)), MOST_PAIRINGS):
+            ways.append(dict(zip(names, sorted(left), strict=True)))
+    ways = ways or [{}]
+    choices = [[options(group, name, named, way.get(name), shown, facts) for name in shown.names] for way in ways]
+    as_assigned = [as_targets_say(named, way, shown, facts) for way in ways]
+    if shown.metadata_hash is not None:
+        for each in (*as_assigned, *choices):
+            confirmed = confirmed_by_hash(each, shown.metadata_hash)
+            if confirmed is not None:
+                group.names |= {
+                    topic.topic_id: topic.name
+                    for topic in confirmed
+                    if topic.topic_id and topic.name not in facts.topics
+                }
+                yield SubscribedTopics(confirmed, PartitionCountsSource.METADATA_HASH, True, ByLog.HASH_MATCHES)
+                return
+    by_log = ByLog.NOTHING if shown.metadata_hash is None else ByLog.HASH_DIFFERS
+    tried: set[tuple[Topic, ...]] = set()
+    for each, assigned in zip(choices, as_assigned, strict=True):
+        for pick in (*islice(picks(each), MOST_TRIED), *picks(assigned)):
+            topics = tuple(option.topic for option in pick)
+            if topics not in tried:
+                tried.add(topics)
+                yield SubscribedTopics(topics, weakest(pick), False, by_log, len(choices) > 1)
+
+
+def unnamed(group: ModernGroup, shown: TargetNames, named: dict[str, str]) -> dict[str, list[str]]:
+    """Ids without a name, with the possible ones. If only one name remains, the group remembers it."""
+    while True:
+        left = shown.left(named)
+        single = min((topic_id for topic_id, names in left.items() if len(names) == 1), default=None)
+        if single is None:
+            return left
+        (named[single],) = (group.names[single],) = left[single]
+
+
+def as_targets_say(
+    named: Mapping[str, str], way: Mapping[str, str], shown: TargetNames, facts: Facts
+) -> list[list[Option]]:
+    """Every partition of an existing topic has an owner, so targets show which topics exist and how many partitions
+    they have."""
+    ids = {name: topic_id for topic_id, name in named.items()} | dict(way)
+    choices = []
+    for name in shown.names:
+        option = inferred(name, ABSENT)
+        if (topic_id := ids.get(name)) is not None:
+            count = shown.counts[topic_id]
+            fitting = (each.topic.racks for each in reversed(facts.topics.get(name, ()))
+                       if each.topic.topic_id in (None, topic_id) and each.topic.partitions == count)  # fmt: skip
+            option = Option(Topic(name, count, topic_id, next(fitting, None)), PartitionCountsSource.INFERRED)
+        choices.append([option])
+    return choices
+
+
+def options(
+    group: ModernGroup, name: str, named: Mapping[str, str], paired_id: str | None, shown: TargetNames, facts: Facts
+) -> list[Option]:
+    """In this order: the newest snapshot up to then; more partitions, as far as the targets show and the next snapshot
+    allows; the next snapshot; other snapshots; no such topic."""
+    of_group = [topic_id for topic_id, own in group.names.items() if own == name]
+    in_targets = [topic_id for topic_id, own in named.items() if own == name]
+    own_id = next(reversed(in_targets or of_group), paired_id)
+    known = [
+        # A snapshot without an id means the topic that has the name elsewhere.
+        each if each.topic.topic_id is not None else replace(each, topic=replace(each.topic, topic_id=own_id))
+        for each in facts.topics.get(name, ())
+    ]
+    if not known:
+        ids = [*in_targets, *([paired_id] if paired_id else [])]
+        return [inferred(name, shown.counts[each], each) for each in reversed(ids)] or [inferred(name, ABSENT)]
+    before = [each for each in known if shown.time is not None and each.first_time <= shown.time][::-1]
+    after = [each for each in known if each not in before]
+    choices = []
+    for each in sorted([*before, *after], key=lambda each: each.topic.topic_id not in shown.counts):
+        choices.append(Option(each.topic, PartitionCountsSource.SNAPSHOT))
+        count = shown.counts.get(each.topic.topic_id or "", 0)
+        if may_have(each, count, None if each in after else after):
+            choices.append(Option(with_count(each.topic, count), PartitionCountsSource.INFERRED))
+    if not before or len({each.topic.topic_id for each in known}) > 1:
+        choices.append(inferred(name, ABSENT))
+    return list(dict.fromkeys(choices))
+
+
+def may_have(known: KnownTopic, count: int, after: Sequence[KnownTopic] | None) -> bool:
+    """Topics only grow: whether the number of partitions in the targets is between the snapshots before and after.
+    `after`: later snapshots; None: this one is later itself."""
+    topic = known.topic
+    if after is None:
+        return 0 < count < topic.partitions
+    later = (each.topic.partitions for each in after if each.topic.topic_id == topic.topic_id)
+    return topic.partitions < count <= min(later, default=count)
+
+
+def with_count(topic: Topic, count: int) -> Topic:
+    racks = None if topic.racks is None or count > len(topic.racks) else topic.racks[:count]
+    return Topic(topic.name, count, topic.topic_id, racks)
+
+
+def picks(choices: Sequence[Sequence[Option]]) -> Iterator[tuple[Option, ...]]:
+    """First the first option of each topic, then another option for one topic, then for several."""
+    first = tuple(each[0] for each in choices)
+    yield first
+    for at, options_ in enumerate(choices):
+        for option in options_[1:]:
+            yield (*first[:at], option, *first[at + 1 :])
+    if sum(len(each) > 1 for each in choices) > 1:
+        yield from (
+            pick
+            for pick in product(*choices)
+            if sum(option is not chosen for option, chosen in zip(pick, first, strict=True)) > 1
+        )
+
+
+def weakest(pick: Sequence[Option]) -> PartitionCountsSource | None:
+    """Topics that do not exist have no partitions, so no source."""
+    sources = {option.source for option in pick if option.topic.partitions}
+    order = (PartitionCountsSource.INFERRED, PartitionCountsSource.SNAPSHOT)
+    return next((source for source in order if source in sources), None)
+
+
+def confirmed_by_hash(choices: Sequence[Sequence[Option]], wanted: int) -> tuple[Topic, ...] | None:
+    def ways() -> Iterator[tuple[Option, ...]]:
+        # Most groups need no more than the first options.
+        yield tuple(options_[0] for options_ in choices)
+        yield from islice(picks([with_more(options_) for options_ in choices]), MOST_HASHED)
+
+    for pick in ways():
+        topics = tuple(option.topic for option in pick)
+        known = [topic for topic in topics if topic.partitions]
+        if all(topic.topic_id is not None for topic in known) and group_hash(known) == wanted:
+            return topics
+    return None
+
+
+def with_more(options_: Sequence[Option]) -> list[Option]:
+    """If only the targets show the number, it may be higher."""
+    (newest, source), choices = options_[0], list(options_)
+    if source == PartitionCountsSource.INFERRED and newest.partitions:
+        choices += [
+            Option(with_count(newest, newest.partitions + more), PartitionCountsSource.INFERRED)
+            for more in range(1, MOST_BEYOND + 1)
+        ]
+    if newest.partitions:
+        choices.append(inferred(newest.name, ABSENT))
+    return choices
+
+
+# -- both, as the assignor sees them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,6 +446,11 @@ class Question:
     recorded: Rows
     # Targets of the previous epoch; members that left since then are GONE.
     base: Rows
+
+    @property
+    def algorithm(self) -> Algorithm:
+        is_equal = len({frozenset(listed) for listed in set(self.inputs.subscriptions)}) == 1
+        return Algorithm.HOMOGENEOUS if is_equal and not self.inputs.is_mixed else Algorithm.HETEROGENEOUS
 
     def asked(self, release: Release, jdk: int, order: Positions | None = None) -> Group:
         """`order`: of the members, if not theirs."""
@@ -211,9 +489,9 @@ def question_of(
     by_id = {topic.topic_id: place for place, topic in enumerate(subscribed.topics) if topic.topic_id is not None}
     labels, ids = [topic.name for topic in subscribed.topics], [topic.topic_id for topic in subscribed.topics]
     of_code = np.full(len(codes.topics), -1, np.int64)
-    previous = {member_id: partitions_of(target) for member_id, target in group.base.items()}
-    all_held = (*inputs.before, *inputs.after, *previous.values())
-    for code in np.unique(join_lists(all_held).topics).tolist():
+    base = group.base if inputs.heirs is None else {}
+    previous = [partitions_of(target) for target in base.values()]
+    for code in np.unique(join_lists((*inputs.before, *inputs.after, *previous)).topics).tolist():
         name, topic_id = codes.topics[code]
         if str(topic_id) not in by_id:
             by_id[str(topic_id)] = len(labels)
@@ -237,12 +515,12 @@ def question_of(
         class_of_member=np.array([classes[listed] for listed in inputs.subscriptions], np.int32),
         topics_of_class=[np.array([numbers[name] for name in listed], np.int32) for listed in classes],
         owned=owned,
-        assignable=assignable_rows(group, numbers),
+        assignable=assignable_rows(group.group_type, inputs.of, numbers),
         inputs=inputs,
         metadata=subscribed,
         confirmation=confirmation(subscribed.by_log, used, time, facts),
         recorded=recorded,
-        base=rows_of(list(previous.values()), of_code, [places.get(member_id, GONE) for member_id in previous]),
+        base=rows_of(previous, of_code, [places.get(member_id, GONE) for member_id in base]),
     )
 
 
@@ -254,58 +532,18 @@ def rows_of(held: Sequence[Partitions], of_code: NDArray[np.int64], places: Sequ
     return Rows(of_rows, of_code[together.topics].astype(np.int32), together.partitions)
 
 
-def assignable_rows(group: ModernGroup, numbers: Mapping[str, int]) -> Rows | None:
+def assignable_rows(group_type: GroupType, of: Inputs, numbers: Mapping[str, int]) -> Rows | None:
     """Partitions with share state; None: all may be assigned."""
-    if group.group_type != GroupType.SHARE or (group.topics is None and group.metadata_hash is None):
+    if group_type != GroupType.SHARE or (of.topics is None and of.metadata_hash is None):
         return None
-    listed = () if group.topics is None else zip(group.topics.topics, group.topics.assignable or (), strict=True)
+    listed = () if of.topics is None else zip(of.topics.topics, of.topics.assignable or (), strict=True)
     # Sets to the coordinator: a partition that a record has twice counts once.
     known = {numbers[topic.name]: dict.fromkeys(has) for topic, has in listed if topic.name in numbers}
     topics = np.repeat(np.array(list(known), np.int32), [len(each) for each in known.values()])
     return Rows(np.zeros(len(topics), np.int32), topics, np.array(list(chain.from_iterable(known.values())), np.int32))
 
 
-def most_voted(assignors: Iterable[str | None]) -> str | None:
-    """The assignor that most members ask for is the one that the coordinator runs. Among several with equal votes, the
-    first in Java's iteration order of its map. None: no member asks for one."""
-    votes = Counter(each for each in assignors if each is not None)
-    names: list[str] = list(votes)
-    in_order = [names[at] for at in walked(string_hashes(names).tolist())]
-    return max(in_order, key=votes.__getitem__, default=None)
-
-
-class Earlier(NamedTuple):
-    """`group`: as it was."""
-
-    epoch: int
-    group: ModernGroup
-    inputs: MemberInputs
-    # By member then, who has its target now.
-    heirs: Mapping[str, str]
-    # Also with partitions that the members had before: of those who have left no target shows them any more.
-    with_previous: MemberInputs
-
-
-def earlier_inputs(group: ModernGroup, epoch: int) -> Iterator[Earlier]:
-    """Of the epochs since the previous target up to this one, newest first; only those that may have given it. Raises
-    `Unanswerable` where a subscription is missing."""
-    now = group.epoch, group.abouts, group.metadata_hash, group.targets_before()
-    for was in reversed(group.inputs):
-        if was.epoch > epoch or not was.members or (was.epoch, was.members, was.metadata_hash, was.targets) == now:
-            continue
-        heirs = group.heirs_of(was)
-        former = {heir: each for each, heir in heirs.items()}
-        late = (partitions_of(group.targets.get(each, {})) for each in group.members if each not in former)
-        # Every member with a target of this epoch was there; others only have what they joined with: nothing.
-        if not former.keys() >= group.operation.replaced.keys() or any(map(len, late)):
-            continue
-        past = group.as_it_was(was)
-        known = member_inputs(past, was.members, tuple(former[each] for each in group.operation.replaced))
-        after = tuple(partitions_of(group.targets.get(heirs.get(each, ""), {})) for each in known.members)
-        gone = frozenset(place for place, each in enumerate(known.members) if each not in heirs)
-        both = tuple(join_lists(each) for each in zip(after, known.before, strict=True))
-        inputs = replace(known, after=after, gone=gone)
-        yield Earlier(was.epoch, past, inputs, heirs, replace(inputs, after=both))
+# -- what a target shows of its own
 
 
 def recorded_targets(group: ModernGroup, codes: TopicCodes) -> RecordedAssignment:
@@ -339,11 +577,19 @@ def latest_of_group(group_id: str, group: ModernGroup | None, codes: TopicCodes)
     """The group's newest target assignment, for what-ifs."""
     if group is None or group.newest is None or not group.members:
         return None
-    newest = group.newest
+    newest, now = group.newest, group.now()
     names = {topic_id: name for name, (_, topic_id) in newest.topics.items() if topic_id is not None}
-    members = () if group.group_type == GroupType.STREAMS else tuple(
-        member_of(group, member_id, names, codes) for member_id in member_order(group, list(group.members), ())
-    )  # fmt: skip
+
+    def member_of(member_id: str) -> Member:
+        by_topic: dict[str, list[int]] = {}
+        for topic, partition in pairs(partitions_of(group.targets.get(member_id, {})), names, codes):
+            by_topic.setdefault(topic, []).append(partition)
+        has = tuple((topic, tuple(partitions)) for topic, partitions in by_topic.items())
+        if (about := now.members[member_id]) is None:
+            return Member(member_id, owned=has, target=has)
+        listed = now.subscription(about)
+        return Member(member_id, about.group_instance_id, about.rack_id or None, listed, owned=has, target=has)
+
     return Latest(
         group_id=group_id,
         group_type=group.group_type,
@@ -351,20 +597,8 @@ def latest_of_group(group_id: str, group: ModernGroup | None, codes: TopicCodes)
         record_time=newest.record_time,
         assignor=newest.assignor,
         topics=tuple(Topic(name, count, topic_id) for name, (count, topic_id) in newest.topics.items()),
-        members=members,
+        members=() if group.group_type == GroupType.STREAMS else tuple(map(member_of, member_order(now))),
         counts_source=next((each for each in PartitionCountsSource if each == newest.counts_source), None),
         evidence_first_offset=newest.first_offset,
         reason=newest.reason,
     )
-
-
-def member_of(group: ModernGroup, member_id: str, names: Mapping[str, str], codes: TopicCodes) -> Member:
-    by_topic: dict[str, list[int]] = {}
-    for topic, partition in pairs(partitions_of(group.targets.get(member_id, {})), names, codes):
-        by_topic.setdefault(topic, []).append(partition)
-    has: Owned = tuple((topic, tuple(partitions)) for topic, partitions in by_topic.items())
-    about = group.members[member_id].about
-    if about is None:
-        return Member(member_id, owned=has, target=has)
-    listed = subscription(group, about)
-    return Member(member_id, about.group_instance_id, about.rack_id or None, listed, owned=has, target=has)

@@ -20,10 +20,10 @@ from tests.builders.groups.target_log import (
 from udfs.assignors.groups import Rows
 from udfs.audit.checks.facts import Facts
 from udfs.audit.checks.results import AuditRow
-from udfs.audit.modern import variants
+from udfs.audit.modern import targets
 from udfs.audit.modern.questions import Question
+from udfs.audit.modern.targets import Variant, answer
 from udfs.audit.modern.topic_names import names_by_id
-from udfs.audit.modern.variants import Variant, answer
 from udfs.audit.modern_audit import ModernAudit, TargetEvidence
 from udfs.groups.modern import record_handlers
 from udfs.topics.partition_codes import TopicCodes
@@ -126,13 +126,13 @@ def test_share_groups_with_far_fewer_partitions_than_all_for_each_are_not_given_
         tried.append(variant)
         return answer(question, variant)
 
-    monkeypatch.setattr(variants, "answer", noted)
+    monkeypatch.setattr(targets, "answer", noted)
     log = TargetLog(group_type="share")
     names = [f"m{at}" for at in range(60)]
     log.write(0, *(about(name, ["orders"]) for name in names), epoch(1),
               *(target(name, orders=[at, 2_000]) for at, name in enumerate(names)), completed(1))  # fmt: skip
     assert audit_once(log, Facts())[0].verdict == Verdict.NOT_RECOMPUTABLE
-    assert {variant.release for variant in tried} == {variants.NEWEST_RELEASE, variants.LAST_4_1}
+    assert {variant.release for variant in tried} == {targets.NEWEST_RELEASE, targets.LAST_4_1}
 
 
 def test_a_partition_that_share_state_lists_twice_may_be_assigned_once() -> None:
