@@ -7,6 +7,7 @@ Members are places in Kafka's walk of them, topics are positions. A set that bec
 
 import math
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 
 from udfs.assignors.groups import (
     Assignment,
@@ -22,67 +23,68 @@ from udfs.assignors.groups import (
 from udfs.assignors.java.maps import NUMBERS, JavaMap, JavaSet, Keys, filled, table_capacity, utf_16
 
 Sharers = JavaMap[Partition, JavaSet[int]]
+Owners = JavaMap[Partition, list[int]]
 
 SIMPLE_BY_HASH = (4, 1, 0)
 SIMPLE_BY_SHARES = (4, 2, 0)
 
 
 def simple(group: Group) -> Assignment:
+    """SimpleAssignor.assign."""
     if group.release >= SIMPLE_BY_SHARES:
-        walks = SimpleAssignor(group).assign()
-    elif group.release < SIMPLE_BY_HASH:
-        walks = all_to_everybody(group)
+        walks = assign_homogeneous(group) if group.is_homogeneous else assign_heterogeneous(group)
+    elif group.release >= SIMPLE_BY_HASH:
+        walks = hash_homogeneous(group) if group.is_homogeneous else hash_heterogeneous(group)
     else:
-        walks = assign_by_hash(group) if group.is_homogeneous else hashed_by_subscription(group)
+        # All to everybody; which partitions may be assigned was no question then.
+        listed = subscriptions_of(group)
+        listed = listed[:1] * len(listed) if group.is_homogeneous else listed
+        walks = [group.partitions_of(filled(group.topic_ids, topics).walk()) for topics in listed]
     return by_member(group, walks)
 
 
-class SimpleAssignor:
-    """Members with the same topics share all partitions at once; others share them topic by topic. What they had of a
-    topic that nobody takes any more stays then."""
+# -- from 4.2 on: what members had of a topic that nobody takes any more stays
 
-    def __init__(self, group: Group) -> None:
-        self.group = group
-        self.subscriptions = subscriptions_of(group)
-        self.targets = recorded_targets(group)
-        # What members had: a copy of a changed target is walked in another order.
-        self.walks = [target.walk() for target in self.targets]
 
-    def assign(self) -> Lists:
-        is_equal = self.group.is_homogeneous
-        if not (names_of(self.group, 0) if is_equal else any(self.subscriptions)):
-            return [[] for _ in self.targets]
-        (self.assign_homogeneous if is_equal else self.assign_heterogeneous)()
-        return [target.walk() for target in self.targets]
+def assign_homogeneous(group: Group) -> Lists:
+    """Members with the same topics share all partitions at once (SimpleHomogeneousAssignmentBuilder)."""
+    if not names_of(group, 0):
+        return [[] for _ in group.members]
+    subscribed, targets = dict.fromkeys(subscriptions_of(group)[0]), recorded_targets(group)
+    # What members had: a copy of a changed target is walked in another order.
+    held = [(place, pair) for place, target in enumerate(targets) for pair in target.walk() if pair[0] in subscribed]
+    for target in targets:
+        for topic in target.topics:
+            if topic not in subscribed:
+                target.copy().remove(topic)
+    wanted = target_partitions(group, subscribed)
+    Sharing(targets, range(len(targets)), wanted, pair_keys(group), is_equal=True).build(held)
+    return [target.walk() for target in targets]
 
-    def assign_homogeneous(self) -> None:
-        subscribed = dict.fromkeys(self.subscriptions[0])
-        for target in self.targets:
-            for topic in target.topics:
-                if topic not in subscribed:
-                    target.copy().remove(topic)
-        held = [(place, pair) for place, walk in enumerate(self.walks) for pair in walk if pair[0] in subscribed]
-        wanted = target_partitions(self.group, subscribed)
-        Sharing(self.targets, range(len(self.targets)), wanted, pair_keys(self.group), is_equal=True).build(held)
 
-    def assign_heterogeneous(self) -> None:
-        takers: dict[int, list[int]] = {}
-        for place, subscription in enumerate(self.subscriptions):
-            for topic in subscription:
-                takers.setdefault(topic, []).append(place)
-        held: dict[int, list[tuple[int, Partition]]] = {}
-        for place, walk in enumerate(self.walks):
-            for pair in walk:
-                held.setdefault(pair[0], []).append((place, pair))
-        # A partition of the only topic is its own hash code.
-        keys = Keys[Partition](lambda pair: pair[1], lambda pair: pair[1])
-        for topic in filled(self.group.topic_ids, takers).walk():
-            wanted = target_partitions(self.group, [topic])
-            Sharing(self.targets, takers[topic], wanted, keys, is_equal=False).build(held.get(topic, []))
+def assign_heterogeneous(group: Group) -> Lists:
+    """Others share them topic by topic (SimpleHeterogeneousAssignmentBuilder)."""
+    takers: dict[int, list[int]] = {}
+    for place, subscription in enumerate(subscriptions_of(group)):
+        for topic in subscription:
+            takers.setdefault(topic, []).append(place)
+    if not takers:
+        return [[] for _ in group.members]
+    targets = recorded_targets(group)
+    held: dict[int, list[tuple[int, Partition]]] = {}
+    for place, target in enumerate(targets):
+        for pair in target.walk():
+            held.setdefault(pair[0], []).append((place, pair))
+    # A partition of the only topic is its own hash code.
+    keys = Keys[Partition](itemgetter(1), itemgetter(1))
+    for topic in filled(group.topic_ids, takers).walk():
+        wanted = target_partitions(group, [topic])
+        Sharing(targets, takers[topic], wanted, keys, is_equal=False).build(held.get(topic, []))
+    return [target.walk() for target in targets]
 
 
 class Sharing:
-    """Wanted partitions among members that may take them."""
+    """Wanted partitions among members that may take them: what both builders do."""
 
     def __init__(
         self,
@@ -176,46 +178,32 @@ class Sharing:
         return [place for place in places if self.held[place] < self.shares[place]]
 
 
-def all_to_everybody(group: Group) -> Lists:
-    """Of what each member subscribes to; which partitions may be assigned was no question then."""
-    subscriptions = subscriptions_of(group)
-    walks = []
-    for place in range(len(subscriptions)):
-        topics = filled(group.topic_ids, subscriptions[0 if group.is_homogeneous else place])
-        walks.append(group.partitions_of(topics.walk()))
-    return walks
+# -- 4.1
 
 
-def assign_by_hash(group: Group) -> Lists:
-    """Members with the same topics: each takes the partition that its id hashes to, then what it had, then the rest."""
-    places = range(len(group.members))
+def hash_homogeneous(group: Group) -> Lists:
+    """Members with the same topics: each takes the partition that its id hashes to, then what it had, then the rest
+    (newAssignmentHomogeneous)."""
+    by_member = [JavaSet(pair_keys(group)) for _ in group.members]
     if not names_of(group, 0):
-        return [[] for _ in places]
+        return [[] for _ in by_member]
     subscribed = subscriptions_of(group)[0]
-    wanted, keys = target_partitions(group, subscribed), pair_keys(group)
-    share = -(-len(wanted) // len(places))
-    by_hash: JavaMap[Partition, list[int]] = JavaMap(keys, table_capacity(int((len(wanted) + 1) / 0.75 + 1)))
-    hash_to(group, places, wanted, by_hash)
-    by_member = [JavaSet(keys) for _ in places]
+    wanted = target_partitions(group, subscribed)
+    share = -(-len(wanted) // len(by_member))
+    by_hash: Owners = JavaMap(pair_keys(group), table_capacity(int((len(wanted) + 1) / 0.75 + 1)))
+    member_hash_assignment(group, range(len(by_member)), wanted, by_hash)
     taken = set(by_hash)
-    for pair in by_hash.walk():
-        for place in by_hash[pair]:
-            by_member[place].add(pair)
-    before = holders(group)
+    give_all(by_hash, by_member)
+    before = current_assignment(group)
     for pair in before.walk():
         for place in before[pair] if pair[0] in subscribed and pair not in by_hash else ():
             if len(by_member[place]) < share:
                 by_member[place].add(pair)
                 taken.add(pair)
-    deal_up_to([pair for pair in wanted if pair not in taken], by_member, share)
-    return [by_topic(group, pairs) for pairs in by_member]
-
-
-def deal_up_to(pairs: list[Partition], by_member: list[JavaSet[Partition]], share: int) -> None:
-    """In turns; a member that has more than its share leaves the row, so a member may get one more."""
-    row = list(range(len(by_member)))
-    at = 0
-    for pair in pairs:
+    # In turns. A member that has more than its share leaves the row, so a member may get one more
+    # (roundRobinAssignmentWithCount).
+    row, at = list(range(len(by_member))), 0
+    for pair in (each for each in wanted if each not in taken):
         while at == len(row) or len(by_member[row[at]]) > share:
             if at < len(row):
                 del row[at]
@@ -225,22 +213,24 @@ def deal_up_to(pairs: list[Partition], by_member: list[JavaSet[Partition]], shar
                 raise AssignorFailed("every member has more than its share, and partitions are left")
         by_member[row[at]].add(pair)
         at += 1
+    return [by_topic(group, pairs) for pairs in by_member]
 
 
-def hashed_by_subscription(group: Group) -> Lists:
-    """Members with different topics: each hashes among its own; what nobody got goes round the topic's subscribers."""
-    subscriptions, keys = subscriptions_of(group), pair_keys(group)
-    takers = [place for place in range(len(subscriptions)) if names_of(group, place)]
-    order = walked_again(group, takers)
+def hash_heterogeneous(group: Group) -> Lists:
+    """Members with different topics: each hashes among its own; what nobody got goes round the topic's subscribers
+    (newAssignmentHeterogeneous)."""
+    subscriptions, codes = subscriptions_of(group), [group.hash_codes[member] for member in group.walked]
+    # Some of the members, put into a map in their order.
+    keys = Keys[int](codes.__getitem__, lambda place: utf_16(group.members[group.walked[place]]))
+    order = filled(keys, (place for place in range(len(codes)) if names_of(group, place))).walk()
     wanted = {place: target_partitions(group, subscriptions[place]) for place in order}
     subscribers: dict[int, list[int]] = {}
+    assigned: Owners = JavaMap(pair_keys(group))
     for place in order:
         for topic in dict.fromkeys(topic for topic, _ in wanted[place]):
             subscribers.setdefault(topic, []).append(place)
-    assigned: JavaMap[Partition, list[int]] = JavaMap(keys)
-    for place in order:
-        hash_to(group, [place], wanted[place], assigned)
-    before = holders(group)
+        member_hash_assignment(group, [place], wanted[place], assigned)
+    before = current_assignment(group)
     free: JavaMap[int, list[Partition]] = JavaMap(group.topic_ids)
     for pair in dict.fromkeys(pair for place in order for pair in wanted[place]):
         if pair not in assigned and pair not in before:
@@ -248,10 +238,8 @@ def hashed_by_subscription(group: Group) -> Lists:
     for topic in free.walk():
         for turn, pair in enumerate(free[topic]):
             assigned.compute_if_absent(pair, list).append(subscribers[topic][turn % len(subscribers[topic])])
-    by_member = [JavaSet(keys) for _ in subscriptions]
-    for pair in assigned.walk():
-        for place in assigned[pair]:
-            by_member[place].add(pair)
+    by_member = [JavaSet(pair_keys(group)) for _ in subscriptions]
+    give_all(assigned, by_member)
     for pair in before.walk():
         for place in before[pair] if pair not in assigned else ():
             if place in subscribers.get(pair[0], ()):
@@ -259,23 +247,27 @@ def hashed_by_subscription(group: Group) -> Lists:
     return [by_topic(group, pairs) for pairs in by_member]
 
 
-def hash_to(
-    group: Group, places: Iterable[int], pairs: list[Partition], assigned: JavaMap[Partition, list[int]]
-) -> None:
-    """The remainder of Java's signed hash code, without its sign."""
+def member_hash_assignment(group: Group, places: Iterable[int], pairs: list[Partition], assigned: Owners) -> None:
+    """The remainder of Java's signed hash code, without its sign (memberHashAssignment)."""
     for place in places if pairs else ():
         code = group.hash_codes[group.walked[place]]
         distance = abs(code - (code >> 31 << 32))
         assigned.compute_if_absent(pairs[distance % len(pairs)], list).append(place)
 
 
-def holders(group: Group) -> JavaMap[Partition, list[int]]:
-    """Who had what."""
-    members_of: JavaMap[Partition, list[int]] = JavaMap(pair_keys(group))
+def give_all(owners: Owners, by_member: list[JavaSet[Partition]]) -> None:
+    for pair in owners.walk():
+        for place in owners[pair]:
+            by_member[place].add(pair)
+
+
+def current_assignment(group: Group) -> Owners:
+    """Who had what (currentAssignment)."""
+    owners: Owners = JavaMap(pair_keys(group))
     for place, target in enumerate(recorded_targets(group)):
         for pair in target.walk():
-            members_of.compute_if_absent(pair, list).append(place)
-    return members_of
+            owners.compute_if_absent(pair, list).append(place)
+    return owners
 
 
 def by_topic(group: Group, pairs: JavaSet[Partition]) -> list[Partition]:
@@ -285,11 +277,7 @@ def by_topic(group: Group, pairs: JavaSet[Partition]) -> list[Partition]:
     return target.walk()
 
 
-def walked_again(group: Group, places: Iterable[int]) -> list[int]:
-    """Some of the members, put into a map in their order."""
-    walked, codes = group.walked, group.hash_codes
-    keys = Keys[int](lambda place: codes[walked[place]], lambda place: utf_16(group.members[walked[place]]))
-    return filled(keys, places).walk()
+# -- of all releases
 
 
 def subscriptions_of(group: Group) -> list[list[int]]:

@@ -16,93 +16,87 @@ LEFT, RIGHT = 0, 1
 
 
 class Node(Generic[K]):
-    """`order`: the mixed hash code with its sign, then what compareTo goes by."""
+    """`order`: the mixed hash code with its sign, then what compareTo goes by. `before` and `after` are its neighbours
+    in the list, which is a ring."""
 
     __slots__ = ("after", "before", "children", "is_red", "key", "order", "parent")
 
     def __init__(self, key: K, order: Any) -> None:
         self.key, self.order, self.is_red = key, order, False
-        self.before: Node[K] | None = None
-        self.after: Node[K] | None = None
-        self.parent: Node[K] | None = None
-        self.children: list[Node[K] | None] = [None, None]
+        self.before: Node[K] = self
+        self.after: Node[K] = self
+        self.parent: Node[K] = NONE
+        self.children: list[Node[K]] = [NONE, NONE]
 
     @property
     def side(self) -> int:
         """On which it hangs below its parent."""
-        assert self.parent is not None
         return RIGHT if self.parent.children[RIGHT] is self else LEFT
 
     @property
     def root(self) -> "Node[K]":
         node = self
-        while node.parent is not None:
+        while node.parent is not NONE:
             node = node.parent
         return node
 
+    def unlist(self) -> None:
+        """Takes it out of the list, not out of the tree."""
+        self.before.after, self.after.before = self.after, self.before
+
+    def list_after(self, other: "Node[K]") -> None:
+        self.before, self.after = other, other.after
+        other.after.before = other.after = self
+
+
+# In place of a child or parent that is missing; black, as leaves are.
+NONE: Final[Node[Any]] = Node.__new__(Node)
+NONE.is_red = False
+
 
 class TreeBin(Generic[K]):
-    """`first` is the first node of its list, and the root of its tree."""
+    """The first node of the list, after `head`, is the root of the tree."""
 
     def __init__(self, keys: Iterable[K], order_of: Callable[[K], Any]) -> None:
         self.order_of = order_of
-        self.first: Node[K] | None = None
-        last = None
+        self.head: Node[Any] = Node(None, None)
         for key in keys:
-            node = Node(key, order_of(key))
-            node.before = last
-            if last is None:
-                self.first = node
-            else:
-                last.after = node
-            last = node
-        self.plant()
+            Node(key, order_of(key)).list_after(self.head.before)
+        # Makes the tree, key by key (treeify).
+        root: Node[K] = NONE
+        for node in self.nodes():
+            hang(root, node)
+            root = node.root
+        self.move_root_to_front(root)
+
+    def nodes(self) -> Iterator[Node[K]]:
+        node = self.head.after
+        while node is not self.head:
+            yield node
+            node = node.after
 
     def __bool__(self) -> bool:
-        return self.first is not None
+        return self.head.after is not self.head
 
     def __iter__(self) -> Iterator[K]:
-        node = self.first
-        while node is not None:
-            yield node.key
-            node = node.after
-
-    def plant(self) -> None:
-        """Makes the tree, key by key (treeify)."""
-        node = first = self.first
-        assert first is not None
-        while node is not None:
-            hang(None if node is first else first.root, node)
-            node = node.after
-        self.root_to_front(first.root)
+        return (node.key for node in self.nodes())
 
     def add(self, key: K) -> None:
         """After its parent in the list (putTreeVal)."""
-        assert self.first is not None
-        node = Node(key, self.order_of(key))
-        parent = hang(self.first, node)
-        assert parent is not None
-        node.before, node.after = parent, parent.after
-        if parent.after is not None:
-            parent.after.before = node
-        parent.after = node
-        self.root_to_front(self.first.root)
+        node, root = Node(key, self.order_of(key)), self.head.after
+        node.list_after(hang(root, node))
+        self.move_root_to_front(root.root)
 
     def remove(self, key: K) -> "TreeBin[K] | list[K]":
         """What is left of the bucket: a small tree becomes a chain, as Java guesses from its shape before
         (removeTreeNode)."""
-        node = root = self.first
-        assert root is not None
-        while node is not None and node.key != key:
-            node = node.after
-        assert node is not None
-        self.unlist(node)
-        if self.first is None:
-            return []
+        root = self.head.after
+        node = next(node for node in self.nodes() if node.key == key)
+        node.unlist()
         left, right = root.children
-        if left is None or right is None or left.children[LEFT] is None:
+        if left is NONE or right is NONE or left.children[LEFT] is NONE:
             return list(self)
-        self.root_to_front(unhang(node))
+        self.move_root_to_front(unhang(node))
         return self
 
     def parts(self, goes_up: Callable[[K], bool]) -> "tuple[TreeBin[K] | list[K], TreeBin[K] | list[K]]":
@@ -118,52 +112,33 @@ class TreeBin(Generic[K]):
             return keys
         return self if is_whole else TreeBin(keys, self.order_of)
 
-    def unlist(self, node: Node[K]) -> None:
-        """Takes a node out of the list, not out of the tree."""
-        if node.before is None:
-            self.first = node.after
-        else:
-            node.before.after = node.after
-        if node.after is not None:
-            node.after.before = node.before
-
-    def root_to_front(self, root: Node[K]) -> None:
+    def move_root_to_front(self, root: Node[K]) -> None:
         """moveRootToFront."""
-        first = self.first
-        assert first is not None
-        if root is not first:
-            self.unlist(root)
-            self.first, root.before, root.after, first.before = root, None, first, root
+        root.unlist()
+        root.list_after(self.head)
 
 
-def is_red(node: Node[K] | None) -> bool:
-    return node is not None and node.is_red
-
-
-def hang(root: Node[K] | None, node: Node[K]) -> Node[K] | None:
+def hang(root: Node[K], node: Node[K]) -> Node[K]:
     """Puts a node below its parent, which is given back as it was then: by hash code, then by compareTo; of equal ones
     the new one goes to the left (putTreeVal, treeify)."""
-    parent, below, side = None, root, LEFT
-    while below is not None:
+    parent, below, side = root, root, LEFT
+    while below is not NONE:
         parent, side = below, LEFT if node.order <= below.order else RIGHT
         below = parent.children[side]
-    node.parent, node.children = parent, [None, None]
-    node.is_red = parent is not None
-    if parent is not None:
+    if parent is not NONE:
         parent.children[side] = node
+        node.parent, node.is_red = parent, True
         balance_insertion(node)
     return parent
 
 
 def balance_insertion(node: Node[K]) -> None:
     """Colours and rotates until no red node has a red parent (balanceInsertion)."""
-    while (parent := node.parent) is not None and parent.is_red:
-        grandparent = parent.parent
-        if grandparent is None:
-            return
+    while node.parent is not NONE and node.parent.is_red and node.parent.parent is not NONE:
+        parent, grandparent = node.parent, node.parent.parent
         side = parent.side
         uncle = grandparent.children[1 - side]
-        if uncle is not None and uncle.is_red:
+        if uncle.is_red:
             uncle.is_red = parent.is_red = False
             grandparent.is_red = True
             node = grandparent
@@ -173,96 +148,83 @@ def balance_insertion(node: Node[K]) -> None:
             node, parent = parent, node
         parent.is_red, grandparent.is_red = False, True
         rotate(grandparent, 1 - side)
-    if node.parent is None:
+    if node.parent is NONE:
         node.is_red = False
 
 
 def rotate(node: Node[K], side: int) -> None:
     """The node goes down to `side`, its child of the other side takes its place (rotateLeft, rotateRight)."""
     child = node.children[1 - side]
-    assert child is not None
-    inner = node.children[1 - side] = child.children[side]
-    if inner is not None:
-        inner.parent = node
+    put_below(node, 1 - side, child.children[side])
     put_in_place_of(node, child)
-    child.children[side] = node
-    node.parent = child
+    put_below(child, side, node)
 
 
-def put_in_place_of(node: Node[K], other: Node[K] | None) -> None:
+def put_below(parent: Node[K], side: int, node: Node[K]) -> None:
+    parent.children[side] = node
+    if node is not NONE:
+        node.parent = parent
+
+
+def put_in_place_of(node: Node[K], other: Node[K]) -> None:
     """Hangs another node, or none, below the parent of a node in its place."""
-    if node.parent is not None:
-        node.parent.children[node.side] = other
-    if other is not None:
-        other.parent = node.parent
+    if node.parent is not NONE:
+        put_below(node.parent, node.side, other)
+    elif other is not NONE:
+        other.parent = NONE
 
 
 def unhang(node: Node[K]) -> Node[K]:
     """Takes a node out of the tree; the root that it has then (removeTreeNode)."""
-    if node.children[LEFT] is not None and node.children[RIGHT] is not None:
-        swap_with_next(node)
-    child = node.children[LEFT] if node.children[LEFT] is not None else node.children[RIGHT]
-    if child is None:
+    left, right = node.children
+    if left is not NONE and right is not NONE:
+        # Changes places with the next higher node, which has no left child.
+        following = right
+        while following.children[LEFT] is not NONE:
+            following = following.children[LEFT]
+        node.is_red, following.is_red = following.is_red, node.is_red
+        after, parent, side = following.children[RIGHT], following.parent, following.side
+        put_in_place_of(node, following)
+        put_below(following, LEFT, left)
+        if parent is node:
+            put_below(following, RIGHT, node)
+        else:
+            put_below(following, RIGHT, right)
+            put_below(parent, side, node)
+        node.children[LEFT] = NONE
+        put_below(node, RIGHT, after)
+    child = node.children[LEFT] if node.children[LEFT] is not NONE else node.children[RIGHT]
+    if child is NONE:
         if not node.is_red:
             balance_deletion(node)
-        above = node.parent
-        put_in_place_of(node, None)
-        assert above is not None
-        return above.root
+        put_in_place_of(node, NONE)
+        return node.parent.root
     put_in_place_of(node, child)
-    if child.parent is None:
+    if child.parent is NONE:
         child.is_red = False
     if not node.is_red:
         balance_deletion(child)
     return child.root
 
 
-def swap_with_next(node: Node[K]) -> None:
-    """Changes places with the next higher node, which has no left child."""
-    left, right = node.children
-    assert left is not None
-    assert right is not None
-    following = right
-    while (lower := following.children[LEFT]) is not None:
-        following = lower
-    node.is_red, following.is_red = following.is_red, node.is_red
-    after, parent, side = following.children[RIGHT], following.parent, following.side
-    put_in_place_of(node, following)
-    following.children[LEFT], left.parent = left, following
-    if following is right:
-        following.children[RIGHT], node.parent = node, following
-    else:
-        assert parent is not None
-        following.children[RIGHT], right.parent = right, following
-        parent.children[side], node.parent = node, parent
-    node.children = [None, after]
-    if after is not None:
-        after.parent = node
-
-
 def balance_deletion(node: Node[K]) -> None:
     """Colours and rotates, with one black node less on the way to `node` (balanceDeletion)."""
-    while (parent := node.parent) is not None and not node.is_red:
-        side = node.side
+    while node.parent is not NONE and not node.is_red:
+        parent, side = node.parent, node.side
         sibling = parent.children[1 - side]
-        if sibling is not None and sibling.is_red:
+        if sibling.is_red:
             sibling.is_red, parent.is_red = False, True
             rotate(parent, side)
             sibling = parent.children[1 - side]
-        if sibling is None:
-            node = parent
-            continue
         near, far = sibling.children[side], sibling.children[1 - side]
-        if not is_red(near) and not is_red(far):
+        if not near.is_red and not far.is_red:
             sibling.is_red = True
             node = parent
             continue
-        if not is_red(far):
-            assert near is not None
+        if not far.is_red:
             near.is_red, sibling.is_red = False, True
             rotate(sibling, 1 - side)
             sibling, far = near, sibling
-        assert far is not None
         sibling.is_red = parent.is_red
         far.is_red = parent.is_red = False
         rotate(parent, side)
