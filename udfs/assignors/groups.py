@@ -344,7 +344,10 @@ class Target:
         if self.changed is not None:
             return self.changed[topic].walk()
         partitions = self.recorded[topic]
-        return partitions if len(partitions) < 2 else copied_set(NUMBERS, partitions, self.jdk).walk()
+        if max(partitions, default=0) < DEFAULT_CAPACITY:
+            # Each has a bucket of its own, as in most groups.
+            return sorted(partitions)
+        return copied_set(NUMBERS, partitions, self.jdk).walk()
 
     def copy(self) -> JavaMap[int, JavaSet[int]]:
         """The map that may be changed: a copy is made once, for its size (AssignorHelpers.deepCopyAssignment)."""
