@@ -120,15 +120,23 @@ class Value:
     def fail(self, expected: str) -> SpecError:
         return SpecError(f"{self.path}{': ' if self.path else ''}{json_text(self.value)}, expected {expected}")
 
-    def object(self, known: Collection[str]) -> Mapping[str, "Value"]:
-        """Its fields that are not null."""
+    def object(self, known: Collection[str], protocol: GroupProtocol | None = None) -> "Fields":
+        """Its fields that are not null. Fields that only groups of other protocols have would be ignored, so they are
+        refused."""
         if not isinstance(self.value, dict):
             raise self.fail("an object")
-        at = f"{self.path}." if self.path else ""
-        for name in self.value:
+        fields = Fields(f"{self.path}." if self.path else "")
+        for name, value in self.value.items():
             if name not in known:
-                raise SpecError(f"{at}{shorten(name)}: unknown field, expected one of {', '.join(known)}")
-        return {name: Value(f"{at}{name}", value) for name, value in self.value.items() if value is not None}
+                raise SpecError(f"{fields.at}{shorten(name)}: unknown field, expected one of {', '.join(known)}")
+            if value is not None:
+                fields[name] = Value(fields.at + name, value)
+        for name in fields if protocol is not None else ():
+            if protocol not in PROTOCOLS_OF.get(name, GroupProtocol):
+                raise SpecError(
+                    f"{fields.at}{name}: expected only with group_protocol {' or '.join(PROTOCOLS_OF[name])}"
+                )
+        return fields
 
     def items(self) -> list["Value"]:
         if not isinstance(self.value, list):
@@ -173,6 +181,21 @@ class Value:
             raise self.fail("bytes as hexadecimal digits") from None
 
 
+class Fields(dict[str, Value]):
+    """`at`: the path before their names."""
+
+    def __init__(self, at: str) -> None:
+        self.at = at
+
+    def required(self, name: str) -> Value:
+        if name not in self:
+            raise SpecError(f"{self.at}{name}: missing")
+        return self[name]
+
+    def optional(self, name: str, read: Callable[[Value], T]) -> T | None:
+        return read(self[name]) if name in self else None
+
+
 # -- the line
 
 
@@ -197,56 +220,40 @@ def read_spec(line: object, defaults: Mapping[str, Any] | None = None) -> Spec:
     """The spec of an object as JSON gives it; `defaults` are fields for specs that lack them."""
     if not isinstance(line, dict):
         raise Value("", line).fail("an object")
-    fields = Value("", {**(defaults or {}), **line}).object(SPEC_FIELDS)
-    protocol = required_value(fields, "", "group_protocol").one_of(tuple(GroupProtocol))
-    refuse_others(fields, "", protocol)
+    whole = Value("", {**(defaults or {}), **line})
+    protocol = whole.object(SPEC_FIELDS).required("group_protocol").one_of(tuple(GroupProtocol))
+    fields = whole.object(SPEC_FIELDS, protocol)
     # Records of modern groups name topics by id, and Kafka's maps hold each id once.
     keys = ("name",) if protocol == GroupProtocol.CLASSIC else ("name", "topic_id")
-    topics = distinct(required_value(fields, "", "topics"), keys, read_topic)
-    members = distinct(required_value(fields, "", "members"), ("member_id",), lambda each: read_member(each, protocol))
+    topics = distinct(fields.required("topics"), keys, read_topic)
+    members = distinct(fields.required("members"), ("member_id",), lambda each: read_member(each, protocol))
     if not members:
         raise fields["members"].fail("at least one member")
     if (count := sum(topic.partitions for topic in topics)) > MOST_PARTITIONS:
         raise SpecError(f"topics: {count} partitions together, expected at most {MOST_PARTITIONS}")
+    assumed: tuple[str, ...] = ()
     if protocol != GroupProtocol.CLASSIC:
         # Records name these topics by id: without an entry there is none.
         known = {topic.name for topic in topics}
         for i, member in enumerate(members):
-            check_known(f"members[{i}].target", member.target, known)
-    assignable = fields.get("assignable")
-    topic_ids = tuple(topic.topic_id for topic in topics)
-    if protocol != GroupProtocol.CLASSIC:
+            for name in (name for name, _ in member.target if name not in known):
+                raise SpecError(
+                    f"members[{i}].target: {json_text(name)}, expected a topic of `topics`, with partitions 0 where it "
+                    "is gone"
+                )
+        assumed = () if all(topic.topic_id for topic in topics) else ("topic_id",)
         topics = tuple(replace(topic, topic_id=topic.topic_id or stand_in_id(topic.name)) for topic in topics)
     return Spec(
         group_protocol=protocol,
-        assignor=required_value(fields, "", "assignor").name(),
+        assignor=fields.required("assignor").name(),
         topics=topics,
         members=members,
-        leader_memory=optional(fields, "leader_memory", lambda value: value.number(lowest=-1)),
-        assignable=read_owned(assignable) if assignable else None,
-        release=read_release(fields["release"]) if "release" in fields else NEWEST_RELEASE,
-        jdk=fields["jdk"].one_of(JDKS) if "jdk" in fields else JDKS[0],
-        assumed=("topic_id",) if protocol != GroupProtocol.CLASSIC and None in topic_ids else (),
+        leader_memory=fields.optional("leader_memory", lambda value: value.number(lowest=-1)),
+        assignable=fields.optional("assignable", read_owned),
+        release=fields.optional("release", read_release) or NEWEST_RELEASE,
+        jdk=fields.optional("jdk", lambda value: value.one_of(JDKS)) or JDKS[0],
+        assumed=assumed,
     )
-
-
-def required_value(fields: Mapping[str, Value], path: str, name: str) -> Value:
-    if name not in fields:
-        raise SpecError(f"{path}{'.' if path else ''}{name}: missing")
-    return fields[name]
-
-
-def optional(fields: Mapping[str, Value], name: str, read: Callable[[Value], T]) -> T | None:
-    return read(fields[name]) if name in fields else None
-
-
-def refuse_others(fields: Mapping[str, Value], path: str, protocol: GroupProtocol) -> None:
-    """Fields that only groups of other protocols have: they would be ignored, so they are refused."""
-    for name in fields:
-        protocols = PROTOCOLS_OF.get(name, ())
-        if protocols and protocol not in protocols:
-            at = f"{path}.{name}" if path else name
-            raise SpecError(f"{at}: expected only with group_protocol {' or '.join(protocols)}")
 
 
 def distinct(values: Value, keys: Sequence[str], read: Callable[[Value], T]) -> tuple[T, ...]:
@@ -265,10 +272,10 @@ def distinct(values: Value, keys: Sequence[str], read: Callable[[Value], T]) -> 
 
 def read_topic(value: Value) -> Topic:
     fields = value.object(TOPIC_FIELDS)
-    name = required_value(fields, value.path, "name").name()
-    partitions = required_value(fields, value.path, "partitions").number()
-    topic_id = optional(fields, "topic_id", read_topic_id)
-    racks = optional(fields, "racks", read_racks)
+    name = fields.required("name").name()
+    partitions = fields.required("partitions").number()
+    topic_id = fields.optional("topic_id", read_topic_id)
+    racks = fields.optional("racks", read_racks)
     if racks is not None and len(racks) != partitions:
         raise SpecError(f"{value.path}.racks: {len(racks)} lists, expected one for each of {partitions} partitions")
     return Topic(name, partitions, topic_id, racks)
@@ -289,40 +296,33 @@ def read_racks(value: Value) -> tuple[tuple[str | None, ...], ...]:
 
 
 def read_member(value: Value, protocol: GroupProtocol) -> Member:
-    fields = value.object(MEMBER_FIELDS)
-    refuse_others(fields, value.path, protocol)
-    member_id = required_value(fields, value.path, "member_id").name()
-    instance_id = optional(fields, "group_instance_id", Value.name)
+    fields = value.object(MEMBER_FIELDS, protocol)
+    member_id = fields.required("member_id").name()
+    instance_id = fields.optional("group_instance_id", Value.name)
     if "subscription" in fields:
-        return subscribed_by_bytes(value, fields, member_id, instance_id)
+        # As a record has it.
+        subscription = fields["subscription"]
+        for name in (name for name in fields if name not in (*MEMBER_IDS, "subscription")):
+            raise SpecError(f"{fields.at}{name}: expected either it or {subscription.path}")
+        try:
+            return read_subscription(subscription.raw_bytes(), member_id, instance_id)
+        except Unreadable as error:
+            raise SpecError(f"{subscription.path}: {error}, expected a consumer's subscription") from None
     return Member(
         member_id=member_id,
         group_instance_id=instance_id,
         # Kafka takes an empty rack for none.
-        rack_id=optional(fields, "rack_id", Value.text) or None,
-        subscribed_topics=optional(fields, "subscribed_topics", read_names) or (),
-        owned=optional(fields, "owned", read_owned) or (),
-        generation=optional(fields, "generation", read_generation),
-        user_data=optional(fields, "user_data", Value.raw_bytes),
-        target=optional(fields, "target", read_owned) or (),
+        rack_id=fields.optional("rack_id", Value.text) or None,
+        subscribed_topics=fields.optional("subscribed_topics", read_names) or (),
+        owned=fields.optional("owned", read_owned) or (),
+        generation=known_generation(fields.optional("generation", lambda value: value.number(lowest=-1))),
+        user_data=fields.optional("user_data", Value.raw_bytes),
+        target=fields.optional("target", read_owned) or (),
     )
 
 
-def subscribed_by_bytes(value: Value, fields: Mapping[str, Value], member_id: str, instance_id: str | None) -> Member:
-    """A classic member whose subscription is given as a record has it."""
-    subscription = fields["subscription"]
-    beside = [name for name in fields if name not in (*MEMBER_IDS, "subscription")]
-    if beside:
-        raise SpecError(f"{value.path}.{beside[0]}: expected either it or {subscription.path}")
-    try:
-        return read_subscription(subscription.raw_bytes(), member_id, instance_id)
-    except Unreadable as error:
-        raise SpecError(f"{subscription.path}: {error}, expected a consumer's subscription") from None
-
-
-def read_generation(value: Value) -> int | None:
-    generation = value.number(lowest=-1)
-    return generation if generation >= 0 else None
+def known_generation(number: int | None) -> int | None:
+    return None if number is None or number < 0 else number
 
 
 def read_names(value: Value) -> tuple[str, ...]:
@@ -344,14 +344,6 @@ def read_owned(value: Value) -> Owned:
             raise pair.fail("each topic and each partition once")
         by_topic[topic] = partitions
     return tuple(by_topic.items())
-
-
-def check_known(path: str, owned: Owned, known: Collection[str]) -> None:
-    for topic, _ in owned:
-        if topic not in known:
-            raise SpecError(
-                f"{path}: {json_text(topic)}, expected a topic of `topics`, with partitions 0 where it is gone"
-            )
 
 
 def read_release(value: Value) -> Release:
@@ -393,7 +385,6 @@ def read_subscription(raw: bytes, member_id: str = "", instance_id: str | None =
         values, _ = read_message(raw, layout, version, VERSION.size, is_open_ended=True)
     except Malformed as error:
         raise Unreadable(f"{error.field}: {error.detail}" if error.field else error.detail) from None
-    generation = values.get("generation_id", -1)
     return Member(
         member_id=member_id,
         group_instance_id=instance_id,
@@ -401,6 +392,6 @@ def read_subscription(raw: bytes, member_id: str = "", instance_id: str | None =
         rack_id=values.get("rack_id") or None,
         subscribed_topics=tuple(values["topics"]),
         owned=tuple((each["topic"], tuple(each["partitions"])) for each in values.get("owned_partitions") or ()),
-        generation=generation if generation >= 0 else None,
+        generation=known_generation(values.get("generation_id")),
         user_data=values["user_data"],
     )
