@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from jobs.configuration.settings import settings_hash
 from jobs.measuring.partition_ends import LogAsRead, coverage_facts
-from jobs.measuring.task_messages import MeasuringInput, Progress, Replayed, progress_of
+from jobs.measuring.task_messages import MeasuringInput, Progress, Replayed
 from jobs.replaying.left_out import groups_left_out
 from jobs.replaying.log.partition import GROUP_TABLES
 from jobs.replaying.log.row_groups import LogFile
@@ -132,7 +132,7 @@ class Measurement(LogRun):
     def known(self) -> dict[int, Progress]:
         """Progress of earlier runs, by offsets partition."""
         rows = rows_of(self.warehouse, PROGRESS, self.cluster)
-        return {row["offsets_partition"]: progress_of(row) for row in rows}
+        return {row["offsets_partition"]: Progress.from_plain(row) for row in rows}
 
     def answers(self, tables: "LogTables") -> list[LogTaskResult[Any]]:
         run_input = self.run_input()

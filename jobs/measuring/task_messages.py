@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import ClassVar
 
 from jobs.replaying.log.row_groups import LogFile
 from jobs.replaying.task.messages import PartitionProgress, RunInput
@@ -22,25 +22,6 @@ class Progress(PartitionProgress):
     settled_time: int | None = None
     basis: str = ""
 
-    @staticmethod
-    def from_plain(row: Mapping[str, Any]) -> "Progress":
-        return progress_of(row)
-
-    def row(self, cluster: str) -> dict[str, Any]:
-        return {
-            "cluster": cluster,
-            "offsets_partition": self.partition,
-            "through_run_id": self.through_run_id,
-            "through_offset": self.through_offset,
-            "settled_time": self.settled_time,
-            "basis": self.basis,
-        }
-
-
-def progress_of(row: Mapping[str, Any]) -> Progress:
-    fields = ("through_run_id", "through_offset", "settled_time", "basis")
-    return Progress(partition=row["offsets_partition"], **{name: row[name] for name in fields})
-
 
 @dataclass(frozen=True)
 class Replayed:
@@ -54,6 +35,7 @@ class Replayed:
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuringInput(RunInput[Progress]):
+    by_partition: ClassVar[tuple[str, ...]] = ("earlier", "replayed", "left_out", "early_ends")
     replayed: Mapping[int, Replayed]
     # Microseconds. `newest_snapshot` None: there is none. `measured_to`: until when rows are made; later than the as-of
     # time if an earlier run was about a later time.
@@ -69,12 +51,6 @@ class MeasuringInput(RunInput[Progress]):
     left_out: Mapping[int, frozenset[str]] = field(default_factory=dict)
     # Offsets partitions that probably go on after what was read of them.
     early_ends: Mapping[int, EarlyEnd] = field(default_factory=dict)
-
-    def of_partitions(self, partitions: set[int]) -> Mapping[str, Any]:
-        replayed = {place: each for place, each in self.replayed.items() if place in partitions}
-        left_out = {place: each for place, each in self.left_out.items() if place in partitions}
-        early = {place: each for place, each in self.early_ends.items() if place in partitions}
-        return {**super().of_partitions(partitions), "replayed": replayed, "left_out": left_out, "early_ends": early}
 
     def basis(self, partition: int) -> str:
         """What settled rows depend on outside the log, which tables have them, and by which rules: rows by older rules

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pyarrow as pa
@@ -234,17 +234,17 @@ def id_around(ids: Sequence[str | None], at: int, logged: Sequence[str]) -> str 
 
 @dataclass
 class Progress(PartitionProgress):
-    """A row of recomputed_partitions. `num_of_verdicts`: in a task's result, counts only its own rows."""
+    """A row of recomputed_partitions. `verdicts`: in a task's result, counts only its own rows."""
 
     through_offset: int | None = None
     # Microseconds.
     through_time: int | None = None
     basis: str = ""
     # By leader epoch, the offset from which on records of lower epochs do not count.
-    begins: dict[int, int] = field(default_factory=dict)
+    leader_epochs: dict[int, int] = field(default_factory=dict)
     topics: set[str] = field(default_factory=set)
     unnamed_topic_ids: set[str] = field(default_factory=set)
-    num_of_verdicts: Counter[str] = field(default_factory=Counter)
+    verdicts: Counter[str] = field(default_factory=Counter)
     # Microseconds.
     unconfirmed_through_time: int | None = None
 
@@ -254,55 +254,34 @@ class Progress(PartitionProgress):
         self.through_time = latest(self.through_time, other.through_time)
         self.topics = self.topics | other.topics
         self.unnamed_topic_ids = self.unnamed_topic_ids | other.unnamed_topic_ids
-        self.num_of_verdicts = self.num_of_verdicts + other.num_of_verdicts
+        self.verdicts = self.verdicts + other.verdicts
         self.unconfirmed_through_time = latest(self.unconfirmed_through_time, other.unconfirmed_through_time)
 
-    @staticmethod
-    def from_plain(row: Mapping[str, Any]) -> "Progress":
-        """`row` has times as microseconds."""
-        return Progress(
-            partition=row["offsets_partition"],
-            through_run_id=row["through_run_id"],
-            through_offset=row["through_offset"],
-            through_time=row["through_time"],
-            basis=row["basis"],
-            begins={each["partition_leader_epoch"]: each["first_offset"] for each in row["leader_epochs"]},
-            topics=set(row["topics"]),
-            unnamed_topic_ids=set(row["unnamed_topic_ids"]),
-            num_of_verdicts=Counter(dict(row["verdicts"])),
-            unconfirmed_through_time=row["unconfirmed_through_time"],
-        )
+    @classmethod
+    def from_plain(cls, row: Mapping[str, Any]) -> Self:
+        epochs = {each["partition_leader_epoch"]: each["first_offset"] for each in row["leader_epochs"]}
+        sets = {name: set(row[name]) for name in ("topics", "unnamed_topic_ids")}
+        verdicts = Counter(dict(row["verdicts"]))
+        return super().from_plain({**row, **sets, "leader_epochs": epochs, "verdicts": verdicts})
 
     def row(self, cluster: str) -> dict[str, Any]:
-        return {
-            "cluster": cluster,
-            "offsets_partition": self.partition,
-            "through_run_id": self.through_run_id,
-            "through_offset": self.through_offset,
-            "through_time": self.through_time,
-            "leader_epochs": [
-                {"partition_leader_epoch": epoch, "first_offset": first} for epoch, first in sorted(self.begins.items())
-            ],
+        epochs = sorted(self.leader_epochs.items())
+        return super().row(cluster) | {
+            "leader_epochs": [{"partition_leader_epoch": epoch, "first_offset": first} for epoch, first in epochs],
             "topics": sorted(self.topics),
             "unnamed_topic_ids": sorted(self.unnamed_topic_ids),
-            "unconfirmed_through_time": self.unconfirmed_through_time,
-            "basis": self.basis,
-            "verdicts": sorted(self.num_of_verdicts.items()),
+            "verdicts": sorted(self.verdicts.items()),
         }
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecomputingInput(RunInput[Progress]):
+    by_partition: ClassVar[tuple[str, ...]] = ("earlier", "begins", "left_out")
     facts: Facts
     # By offsets partition and leader epoch, where each leader began, from everything known of the log.
     begins: Mapping[int, Mapping[int, int]]
     # By offsets partition, groups whose coordinator reads another one.
     left_out: Mapping[int, frozenset[str]] = field(default_factory=dict)
-
-    def of_partitions(self, partitions: set[int]) -> Mapping[str, Any]:
-        begins = {place: each for place, each in self.begins.items() if place in partitions}
-        left_out = {place: each for place, each in self.left_out.items() if place in partitions}
-        return {**super().of_partitions(partitions), "begins": begins, "left_out": left_out}
 
 
 def latest(one: int | None, other: int | None) -> int | None:

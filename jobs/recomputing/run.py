@@ -114,7 +114,7 @@ def after_run(known: Mapping[int, Progress]) -> dict[int, str]:
 def merged_begins(known: Mapping[int, Progress], new: Begins) -> dict[int, dict[int, int]]:
     merged = {place: dict(begins) for place, begins in new.items()}
     for place, each in known.items():
-        for epoch, first in each.begins.items():
+        for epoch, first in each.leader_epochs.items():
             merged[place][epoch] = min(first, merged[place].get(epoch, first))
     return merged
 
@@ -124,13 +124,15 @@ def has_same_inputs(progress: Progress, facts: Facts, begins: Mapping[int, int],
     if basis_of(facts, progress, left_out) != progress.basis:
         return False
     through = -1 if progress.through_offset is None else progress.through_offset
-    return all(first > through or progress.begins.get(epoch) == first for epoch, first in begins.items())
+    return all(first > through or progress.leader_epochs.get(epoch) == first for epoch, first in begins.items())
 
 
 def progress_after(run_input: RecomputingInput, answers: Sequence[LogTaskResult[Any]]) -> dict[int, Progress]:
     """Also for offsets partitions without new records of groups: their progress is as far as the run has read."""
-    by_partition = {place: replace(each, through_run_id=run_input.through_run_id, begins=dict(run_input.begins[place]))
-             for place, each in run_input.earlier.items()}  # fmt: skip
+    by_partition = {
+        place: replace(each, through_run_id=run_input.through_run_id, leader_epochs=dict(run_input.begins[place]))
+        for place, each in run_input.earlier.items()
+    }
     whole = {partition for each in answers for partition in each.whole}
     done: dict[int, Progress] = {}
     for progress in (progress for each in answers for progress in each.progress):
@@ -141,10 +143,10 @@ def progress_after(run_input: RecomputingInput, answers: Sequence[LogTaskResult[
     for place, progress in done.items():
         progress.basis = basis_of(run_input.facts, progress, run_input.left_out.get(place, ()))
         if place not in whole:
-            progress.num_of_verdicts = progress.num_of_verdicts + by_partition[place].num_of_verdicts
+            progress.verdicts = progress.verdicts + by_partition[place].verdicts
     return by_partition | done
 
 
 def by_verdict(progress: Iterable[Progress]) -> dict[str, int]:
-    numbers = sum((each.num_of_verdicts for each in progress), Counter[str]())
+    numbers = sum((each.verdicts for each in progress), Counter[str]())
     return {verdict.value: numbers[verdict.value] for verdict in Verdict}

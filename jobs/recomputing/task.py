@@ -114,9 +114,9 @@ class SliceRecomputing:
         self.num_records = self.num_groups = 0
         # Of the whole offsets partition, except the verdicts: those are of new rows. Its basis covers all slices.
         begins = dict(run_input.begins.get(partition, {}))
-        self.progress = Progress(partition, run_input.through_run_id, begins=begins)
+        self.progress = Progress(partition, run_input.through_run_id, leader_epochs=begins)
         if earlier is not None:
-            self.progress.add(replace(earlier, num_of_verdicts=Counter()))
+            self.progress.add(replace(earlier, verdicts=Counter()))
 
     def run(self) -> None:
         windows = (tables for _, tables in self.log.windows(GROUP_TABLES, [], WINDOW_ROWS))
@@ -146,7 +146,7 @@ class SliceRecomputing:
 
     def write_audited(self, rows: Sequence[AuditRow]) -> None:
         progress = self.progress
-        progress.num_of_verdicts.update(row.verdict.value for row in rows)
+        progress.verdicts.update(row.verdict.value for row in rows)
         for row in rows:
             if row.is_unconfirmed:
                 progress.unconfirmed_through_time = latest(progress.unconfirmed_through_time, row.record_time)

@@ -1,8 +1,8 @@
 """The input and results of tasks of every job that reads the log: plain data, since tasks run in other processes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import pyarrow as pa
 
@@ -15,15 +15,22 @@ from jobs.warehouses.delta_tables import DataFile
 
 @dataclass
 class PartitionProgress:
-    """Progress in one offsets partition."""
+    """Progress in one offsets partition. Fields are columns of the table that stores it."""
 
     partition: int
     # Rows of later runs are new.
     through_run_id: str
 
     def row(self, cluster: str) -> dict[str, Any]:
-        """The row of the table that stores it."""
-        raise NotImplementedError
+        """The row of that table."""
+        columns = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "partition"}
+        return {"cluster": cluster, "offsets_partition": self.partition, **columns}
+
+    @classmethod
+    def from_plain(cls, row: Mapping[str, Any]) -> Self:
+        """`row` has times as microseconds."""
+        columns = {field.name: row[field.name] for field in fields(cls) if field.name != "partition"}
+        return cls(partition=row["offsets_partition"], **columns)
 
     def to_plain(self) -> dict[str, Any]:
         return self.row("")
@@ -34,8 +41,9 @@ P = TypeVar("P", bound=PartitionProgress)
 
 @dataclass(frozen=True, kw_only=True)
 class RunInput(Generic[P]):
-    """The input of all tasks of a run."""
+    """The input of all tasks of a run. `by_partition`: its fields by offsets partition, apart from files."""
 
+    by_partition: ClassVar[tuple[str, ...]] = ("earlier",)
     cluster: str
     run_id: str
     # The newest finished run.
@@ -49,8 +57,9 @@ class RunInput(Generic[P]):
     held: Mapping[str, Sequence[LogFile]] = field(default_factory=dict)
 
     def of_partitions(self, partitions: set[int]) -> Mapping[str, Any]:
-        """The fields by offsets partition, apart from files, for only these partitions."""
-        return {"earlier": {place: each for place, each in self.earlier.items() if place in partitions}}
+        """These fields, for only these partitions."""
+        of_all = {name: getattr(self, name) for name in self.by_partition}
+        return {name: {at: each for at, each in of.items() if at in partitions} for name, of in of_all.items()}
 
 
 @dataclass(frozen=True)

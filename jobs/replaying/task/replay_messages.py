@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -178,6 +178,7 @@ def progress_of(row: Mapping[str, Any]) -> Progress:
 
 @dataclass(frozen=True, kw_only=True)
 class ReplayInput(RunInput[Progress]):
+    by_partition: ClassVar[tuple[str, ...]] = ("earlier", "covered", "damage", "signs")
     covered: Mapping[int, Sequence[Range]]
     # Topic names by id.
     names: Mapping[str, str]
@@ -199,9 +200,3 @@ class ReplayInput(RunInput[Progress]):
     def sure_names(self) -> Collection[str]:
         """Ids whose names are in records or snapshots."""
         return self.names.keys() - dict(self.rules.inferred_names).keys()
-
-    def of_partitions(self, partitions: set[int]) -> Mapping[str, Any]:
-        covered = {place: each for place, each in self.covered.items() if place in partitions}
-        damage = {place: each for place, each in self.damage.items() if place in partitions}
-        signs = {place: each for place, each in self.signs.items() if place in partitions}
-        return {**super().of_partitions(partitions), "covered": covered, "damage": damage, "signs": signs}

@@ -134,8 +134,8 @@ def test_topics_are_read_at_any_depth(is_chunked: bool) -> None:
 
 
 def test_a_slice_that_others_are_added_to_keeps_its_own_result() -> None:
-    first, second = (Progress(0, "r", topics={name}, num_of_verdicts=Counter(same=1)) for name in "ab")
+    first, second = (Progress(0, "r", topics={name}, verdicts=Counter(same=1)) for name in "ab")
     whole = replace(first)
     whole.add(second)
-    assert (whole.topics, whole.num_of_verdicts) == ({"a", "b"}, Counter(same=2))
-    assert (first.topics, first.num_of_verdicts) == ({"a"}, Counter(same=1))
+    assert (whole.topics, whole.verdicts) == ({"a", "b"}, Counter(same=2))
+    assert (first.topics, first.verdicts) == ({"a"}, Counter(same=1))
