@@ -112,39 +112,25 @@ class Changed(NamedTuple):
     is_bumped: bool
 
 
-def kept_pattern(of: Changed) -> bool:
-    """A classic member replaced a static member of the consumer protocol and kept its pattern."""
-    return of.now.is_classic and of.now.regex is not None
-
-
-def cleared_pattern(of: Changed) -> bool:
-    """A member cleared its pattern, and no group epoch followed: its targets keep the topics of the pattern."""
-    return of.before is not None and of.before.regex is not None and of.now.regex is None and not of.is_bumped
-
-
-def changed_assignor(of: Changed) -> bool:
-    """A static member was replaced by one that asks for another assignor, and no group epoch followed."""
-    return of.replaced is not None and of.replaced.assignor != of.now.assignor and not of.is_bumped
-
-
-def classic_alone(of: Changed) -> bool:
-    """A classic member replaced a static one of the consumer protocol, and since then no member has that."""
-    is_replaced = of.replaced is not None and not of.replaced.is_classic and of.now.is_classic
-    return is_replaced and all(about is not None and about.is_classic for about in of.members.values())
-
-
-def inherited_instance(of: Changed) -> bool:
-    """A new member inherits the target of the one that gave up its static id."""
-    return of.before is None and of.owner in of.members
-
-
 # By Kafka's issue. Three more are noted where a member's partitions change.
 CHANGE_DEFECTS: Final[Mapping[str, Callable[[Changed], bool]]] = {
-    "KAFKA-19720": kept_pattern,
-    "KAFKA-19891": cleared_pattern,
-    "KAFKA-20434": changed_assignor,
-    "KAFKA-17317": classic_alone,
-    "KAFKA-20747": inherited_instance,
+    # A classic member replaced a static member of the consumer protocol and kept its pattern.
+    "KAFKA-19720": lambda of: of.now.is_classic and of.now.regex is not None,
+    # A member cleared its pattern, and no group epoch followed: its targets keep the topics of the pattern.
+    "KAFKA-19891": lambda of: (
+        of.before is not None and of.before.regex is not None and of.now.regex is None and not of.is_bumped
+    ),
+    # A static member was replaced by one that asks for another assignor, and no group epoch followed.
+    "KAFKA-20434": lambda of: of.replaced is not None and of.replaced.assignor != of.now.assignor and not of.is_bumped,
+    # A classic member replaced a static one of the consumer protocol, and since then no member has that.
+    "KAFKA-17317": lambda of: (
+        of.replaced is not None
+        and not of.replaced.is_classic
+        and of.now.is_classic
+        and all(about is not None and about.is_classic for about in of.members.values())
+    ),
+    # A new member inherits the target of the one that gave up its static id.
+    "KAFKA-20747": lambda of: of.before is None and of.owner in of.members,
 }
 
 
@@ -220,10 +206,9 @@ class ModernGroup(CoordinatorGroup):
     @property
     def missing_now(self) -> str | None:
         """Compaction can remove records from the middle of an operation."""
-        begin = self.operation.bump_offset
-        if begin is None:
-            begin = self.operation.first_target_offset
-        is_broken = begin is not None and self.operation.unbroken_from > begin
+        of = self.operation
+        begin = of.first_target_offset if of.bump_offset is None else of.bump_offset
+        is_broken = begin is not None and of.unbroken_from > begin
         return self.missing or (HAS_HOLE if is_broken else None)
 
     def settle(self) -> None:

@@ -34,7 +34,6 @@ from udfs.audit.checks.facts import (
     ByLog,
     Confirmation,
     Facts,
-    KnownTopic,
     UsedTopic,
     confirmation,
     most_believed,
@@ -281,9 +280,8 @@ def findings(group: ModernGroup, inputs: MemberInputs, shown: TargetNames, facts
     choices = [[options(group, name, named, way.get(name), shown, facts) for name in shown.names] for way in ways]
     as_assigned = [as_targets_say(named, way, shown, facts) for way in ways]
     if shown.metadata_hash is not None:
-        for each in (*as_assigned, *choices):
-            confirmed = confirmed_by_hash(each, shown.metadata_hash)
-            if confirmed is not None:
+        for each in (*([[option] for option in pick] for pick in as_assigned), *choices):
+            if (confirmed := confirmed_by_hash(each, shown.metadata_hash)) is not None:
                 group.names |= {
                     topic.topic_id: topic.name
                     for topic in confirmed
@@ -294,7 +292,7 @@ def findings(group: ModernGroup, inputs: MemberInputs, shown: TargetNames, facts
     by_log = ByLog.NOTHING if shown.metadata_hash is None else ByLog.HASH_DIFFERS
     tried: set[tuple[Topic, ...]] = set()
     for each, assigned in zip(choices, as_assigned, strict=True):
-        for pick in (*islice(picks(each), MOST_TRIED), *picks(assigned)):
+        for pick in (*islice(picks(each), MOST_TRIED), assigned):
             topics = tuple(option.topic for option in pick)
             if topics not in tried:
                 tried.add(topics)
@@ -313,20 +311,20 @@ def unnamed(group: ModernGroup, shown: TargetNames, named: dict[str, str]) -> di
 
 def as_targets_say(
     named: Mapping[str, str], way: Mapping[str, str], shown: TargetNames, facts: Facts
-) -> list[list[Option]]:
+) -> tuple[Option, ...]:
     """Every partition of an existing topic has an owner, so targets show which topics exist and how many partitions
     they have."""
     ids = {name: topic_id for topic_id, name in named.items()} | dict(way)
-    choices = []
-    for name in shown.names:
-        option = inferred(name, ABSENT)
-        if (topic_id := ids.get(name)) is not None:
-            count = shown.counts[topic_id]
-            fitting = (each.topic.racks for each in reversed(facts.topics.get(name, ()))
-                       if each.topic.topic_id in (None, topic_id) and each.topic.partitions == count)  # fmt: skip
-            option = Option(Topic(name, count, topic_id, next(fitting, None)), PartitionCountsSource.INFERRED)
-        choices.append([option])
-    return choices
+
+    def option(name: str) -> Option:
+        if (topic_id := ids.get(name)) is None:
+            return inferred(name, ABSENT)
+        count = shown.counts[topic_id]
+        racks = (each.topic.racks for each in reversed(facts.topics.get(name, ()))
+                 if each.topic.topic_id in (None, topic_id) and each.topic.partitions == count)  # fmt: skip
+        return Option(Topic(name, count, topic_id, next(racks, None)), PartitionCountsSource.INFERRED)
+
+    return tuple(map(option, shown.names))
 
 
 def options(
@@ -349,23 +347,16 @@ def options(
     after = [each for each in known if each not in before]
     choices = []
     for each in sorted([*before, *after], key=lambda each: each.topic.topic_id not in shown.counts):
-        choices.append(Option(each.topic, PartitionCountsSource.SNAPSHOT))
-        count = shown.counts.get(each.topic.topic_id or "", 0)
-        if may_have(each, count, None if each in after else after):
-            choices.append(Option(with_count(each.topic, count), PartitionCountsSource.INFERRED))
+        topic, count = each.topic, shown.counts.get(each.topic.topic_id or "", 0)
+        choices.append(Option(topic, PartitionCountsSource.SNAPSHOT))
+        # Topics only grow: the number in the targets is between those of the snapshots before and after.
+        later = (other.topic.partitions for other in after if other.topic.topic_id == topic.topic_id)
+        fits = topic.partitions < count <= min(later, default=count)
+        if 0 < count < topic.partitions if each in after else fits:
+            choices.append(Option(with_count(topic, count), PartitionCountsSource.INFERRED))
     if not before or len({each.topic.topic_id for each in known}) > 1:
         choices.append(inferred(name, ABSENT))
     return list(dict.fromkeys(choices))
-
-
-def may_have(known: KnownTopic, count: int, after: Sequence[KnownTopic] | None) -> bool:
-    """Topics only grow: whether the number of partitions in the targets is between the snapshots before and after.
-    `after`: later snapshots; None: this one is later itself."""
-    topic = known.topic
-    if after is None:
-        return 0 < count < topic.partitions
-    later = (each.topic.partitions for each in after if each.topic.topic_id == topic.topic_id)
-    return topic.partitions < count <= min(later, default=count)
 
 
 def with_count(topic: Topic, count: int) -> Topic:
@@ -391,8 +382,9 @@ def picks(choices: Sequence[Sequence[Option]]) -> Iterator[tuple[Option, ...]]:
 def weakest(pick: Sequence[Option]) -> PartitionCountsSource | None:
     """Topics that do not exist have no partitions, so no source."""
     sources = {option.source for option in pick if option.topic.partitions}
-    order = (PartitionCountsSource.INFERRED, PartitionCountsSource.SNAPSHOT)
-    return next((source for source in order if source in sources), None)
+    return next(
+        (each for each in (PartitionCountsSource.INFERRED, PartitionCountsSource.SNAPSHOT) if each in sources), None
+    )
 
 
 def confirmed_by_hash(choices: Sequence[Sequence[Option]], wanted: int) -> tuple[Topic, ...] | None:

@@ -220,14 +220,15 @@ Choices = tuple[Choice, ...]
 
 
 def by_hash(computed: Sequence[TargetNames], known: Mapping[str, str], search: "HashSearch") -> Iterator[Inferred]:
-    choices = [(choices_of(each, known), each.metadata_hash) for each in computed if each.metadata_hash is not None]
-    wanted: defaultdict[Choices, set[int]] = defaultdict(set)
-    for its_choices, its_hash in choices:
-        if its_choices:
-            wanted[its_choices].add(its_hash)
-    topics = search.topics_of(wanted)
-    for its_choices, its_hash in choices:
-        for topic in topics.get(its_choices, {}).get(its_hash, ()):
+    of_targets = [(choices_of(each, known), each.metadata_hash) for each in computed if each.metadata_hash is not None]
+    hashes: defaultdict[Choices, set[int]] = defaultdict(set)
+    for choices, its_hash in of_targets:
+        hashes[choices].add(its_hash)
+    # Those with few pairings first, since the work for all is limited.
+    in_order = sorted(hashes, key=lambda each: (prod(len(one.names) for one in each), repr(each)))
+    topics = {choices: search.topics_of(choices, frozenset(hashes[choices])) for choices in in_order if choices}
+    for choices, its_hash in of_targets:
+        for topic in topics.get(choices, {}).get(its_hash, ()):
             if topic.topic_id is not None and topic.topic_id not in known:
                 name = InferredName(topic.name, TopicSource.METADATA_HASH, Confidence.CERTAIN, topic.partitions)
                 yield topic.topic_id, name
@@ -255,14 +256,11 @@ class HashSearch:
     # By choices and wanted hashes: what an earlier search gave.
     known: dict[tuple[Choices, frozenset[int]], Mapping[int, list[Topic]]] = field(default_factory=dict)
 
-    def topics_of(self, wanted: Mapping[Choices, AbstractSet[int]]) -> dict[Choices, Mapping[int, list[Topic]]]:
-        """By hash, the topics that have it. Those with few pairings first, since the number of all is limited."""
-        in_order = sorted(wanted, key=lambda each: (prod(len(one.names) for one in each), repr(each)))
-        keys = [(choices, frozenset(wanted[choices])) for choices in in_order]
-        for key in keys:
-            if key not in self.known:
-                self.known[key] = self.search(*key)
-        return {key[0]: self.known[key] for key in keys}
+    def topics_of(self, choices: Choices, wanted: frozenset[int]) -> Mapping[int, list[Topic]]:
+        """By hash, the topics that have it."""
+        if (choices, wanted) not in self.known:
+            self.known[choices, wanted] = self.search(choices, wanted)
+        return self.known[choices, wanted]
 
     def search(self, choices: Choices, wanted: AbstractSet[int]) -> dict[int, list[Topic]]:
         """First with the numbers of partitions that the target shows. Then one of the topics has partitions that no
@@ -314,9 +312,8 @@ def by_elimination(
         confidence = Confidence.CERTAIN if is_certain else Confidence.LIKELY
         for topic_id, names in each.left(known).items():
             if len(names) == 1:
-                found[is_certain].append(
-                    (topic_id, InferredName(names[0], TopicSource.SINGLE_SUBSCRIPTION, confidence))
-                )
+                name = InferredName(names[0], TopicSource.SINGLE_SUBSCRIPTION, confidence)
+                found[is_certain].append((topic_id, name))
     return found[True] or found[False]
 
 
@@ -331,34 +328,31 @@ class CountedNames:
         self.read = cache(lambda: read({name for each, _ in self.computed for name in each.names}))
         self.common_names = cache(common_names)
 
-    def least(self, name: str, reign: Reign) -> int:
-        return self.read().least(name, reign)
-
     def names(self, known: Mapping[str, str], refuted: set[str]) -> Iterator[Inferred]:
         """Adds to `refuted` the ids of targets that contradict the commits or each other."""
-        found = []
+        found: list[tuple[dict[str, list[str]], Mapping[str, str]]] = []
+        ids_of: defaultdict[str, set[str]] = defaultdict(set)
+        wrong: set[str] = set()
         for of, reign in self.computed:
             left = of.left(known)
             # A name that another id has may be that of a topic which was deleted: then numbers say nothing.
             if left and {*chain(*left.values())}.isdisjoint(known.values()):
-                found.append((left, self.names_in(of, reign, left)))
-        ids_of: defaultdict[str, set[str]] = defaultdict(set)
-        for _, names in found:
-            for topic_id, name in (names or {}).items():
-                ids_of[name].add(topic_id)
-        wrong = {topic_id for left, names in found if names is None for topic_id in left}
+                names = self.names_in(of, reign, left)
+                wrong.update(left if names is None else ())
+                found.append((left, names or {}))
+                for topic_id, name in (names or {}).items():
+                    ids_of[name].add(topic_id)
         for name, ids in ids_of.items():
             wrong |= {each for each in ids if len(ids) > 1 or not self.fits(each, name)}
-        for left, _ in found:
+        for left, names in found:
             # One wrong name leaves the others of the pairing without proof.
             if not wrong.isdisjoint(left):
                 refuted.update(left)
-        for _, names in found:
-            for topic_id, name in (names or {}).items():
+            for topic_id, name in names.items():
                 yield topic_id, InferredName(name, TopicSource.PARTITION_COUNTS, Confidence.LIKELY)
 
     def names_in(self, of: TargetNames, reign: Reign, left: Mapping[str, list[str]]) -> Mapping[str, str] | None:
-        least = {name: self.least(name, reign) for name in {*chain(*left.values())}}
+        least = {name: self.read().least(name, reign) for name in {*chain(*left.values())}}
         fitting = {
             topic_id: tuple(name for name in left[topic_id] if least[name] <= count)
             for topic_id, count in of.counts.items()
@@ -371,7 +365,7 @@ class CountedNames:
     def fits(self, topic_id: str, name: str) -> bool:
         """Whether no target contradicts the name."""
         return all(
-            name in names and self.least(name, reign) <= of.counts[topic_id]
+            name in names and self.read().least(name, reign) <= of.counts[topic_id]
             for of, reign in self.computed
             if (names := of.possible.get(topic_id)) is not None
         )
