@@ -3,8 +3,8 @@ algorithm if all members subscribe to the same topics (ConstrainedAssignmentBuil
 3.0 on). Last, `constrained-cooperative-sticky`, the proposal for it. Members and topics are positions.
 """
 
+from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from operator import itemgetter
 
 from udfs.assignors.groups import Assignment, AssignorFailed, Group, Lists, Partition
@@ -68,38 +68,36 @@ def adjust_assignment(group: Group, lists: Lists, transferring: Transferring | N
 # -- equal subscriptions
 
 
-@dataclass
-class Members:
-    """`below`: those that have less than the least quota; `even`: those that have it and may get one more. Both by
-    id."""
-
-    held: list[int]
-    below: list[int] = field(default_factory=list)
-    even: list[int] = field(default_factory=list)
-    num_full: int = 0
-
-
 class ConstrainedAssignmentBuilder:
+    """Each member gets minQuota partitions, and `extra` of them one more. `under_min_quota` and `exactly_min_quota` are
+    unfilledMembersWith…QuotaPartitions of Kafka, by id; `num_over_min_quota` counts those that have one more."""
+
     def __init__(self, group: Group, owned: Believed) -> None:
         self.group, self.owned, self.rules = group, owned, rules_of(group.release)
         self.partitions = group.partitions_of(group.known_by_name)
         self.racks = racks_of(group, self.partitions)
-        self.least, self.extra = divmod(len(self.partitions), len(group.members))
+        self.min_quota, self.extra = divmod(len(self.partitions), len(group.members))
+        self.max_quota = self.min_quota + (self.extra > 0)
         self.lists: Lists = [[] for _ in group.members]
-        self.revoked_from: dict[Partition, int] = {}
+        self.under_min_quota: list[int] = []
+        self.exactly_min_quota: list[int] = []
+        self.num_over_min_quota = 0
+        # maybeRevokedPartitions: who may have to give a partition up.
+        self.maybe_revoked: dict[Partition, int] = {}
         self.transferring: Transferring = {}
 
     def build(self) -> Assignment:
-        if self.racks is not None and self.racks.are_used:
-            self.drop_far(self.racks)
-        members = self.assign_owned_partitions()
+        racks = self.racks if self.racks is not None and self.racks.are_used else None
+        if racks is not None:
+            self.drop_far(racks)
+        self.assign_owned_partitions()
         kept = [each for own in self.lists for each in own]
-        free = unassigned_partitions(self.partitions, kept, self.group.known_by_name)
+        unassigned = unassigned_partitions(self.partitions, kept, self.group.known_by_name)
         if self.racks is not None:
-            free.sort(key=self.racks.near.__getitem__)
-            if self.racks.are_used:
-                free = self.assign_rack_aware_round_robin(free, members, self.racks)
-        self.assign_round_robin(free, members)
+            unassigned.sort(key=self.racks.near.__getitem__)
+        if racks is not None:
+            unassigned = self.assign_rack_aware_round_robin(unassigned, racks)
+        self.assign_round_robin(unassigned)
         return self.lists
 
     def drop_far(self, racks: Racks) -> None:
@@ -109,90 +107,81 @@ class ConstrainedAssignmentBuilder:
             for partition in [each for each in own if racks.is_far(member, each)]:
                 del own[partition]
                 if self.rules.tells_revokers:
-                    self.revoked_from[partition] = member
+                    self.maybe_revoked[partition] = member
 
-    def assign_owned_partitions(self) -> Members:
+    def assign_owned_partitions(self) -> None:
         """As long as extras are left, the members that own enough keep the largest quota, others the least one."""
-        held = [0] * len(self.lists)
         place_of = {topic: place for place, topic in enumerate(self.group.known_by_name)}
-        below, exact, num_full = [], [], 0
         for member in self.group.walked:
             own = [each for each in self.owned.lists[member] if each not in self.owned.contested]
             if self.rules.sorts_owned:
                 # By number, then by topic.
                 own.sort(key=lambda each: (each[1], place_of[each[0]]))
-            is_full = num_full < self.extra and len(own) > self.least
-            num_full += is_full
-            held[member] = min(len(own), self.least + is_full)
-            self.lists[member] = own[: held[member]]
-            for partition in own[held[member] :]:
-                self.revoked_from[partition] = member
-            if len(own) < self.least:
-                below.append(member)
-            elif not is_full:
-                exact.append(member)
-        by_id = self.group.member_ranks.__getitem__
-        below.sort(key=by_id)
-        exact.sort(key=by_id)
-        return Members(held, below, exact if num_full < self.extra else [], num_full)
+            is_over = self.num_over_min_quota < self.extra and len(own) > self.min_quota
+            self.num_over_min_quota += is_over
+            quota = self.min_quota + is_over
+            self.lists[member] = own[:quota]
+            self.maybe_revoked |= dict.fromkeys(own[quota:], member)
+            if len(own) < self.min_quota:
+                self.under_min_quota.append(member)
+            elif not is_over:
+                self.exactly_min_quota.append(member)
+        self.under_min_quota.sort(key=self.group.member_ranks.__getitem__)
+        self.exactly_min_quota.sort(key=self.group.member_ranks.__getitem__)
+        if self.num_over_min_quota == self.extra:
+            self.exactly_min_quota = []
 
-    def assign_rack_aware_round_robin(self, free: list[Partition], members: Members, racks: Racks) -> list[Partition]:
+    def assign_rack_aware_round_robin(self, unassigned: list[Partition], racks: Racks) -> list[Partition]:
         """Gives what it can to members that are near; what is left."""
         left: list[Partition] = []
-        most, turn = self.least + (self.extra > 0), 0
-        counts_full = self.rules.tells_revokers
-        for partition in free:
-            if (near := next_near(members.below, turn, partition, racks)) is not None:
-                member = members.below[near]
-                members.held[member] += 1
-                if members.held[member] < self.least:
-                    near += 1
+        turn, counts_over = 0, self.rules.tells_revokers
+        for partition in unassigned:
+            if (at := next_near(self.under_min_quota, turn, partition, racks)) is not None:
+                member = self.under_min_quota[at]
+                size = self.assign_new_partition(partition, member)
+                if size < self.min_quota:
+                    at += 1
                 else:
-                    del members.below[near]
-                    if members.held[member] < most and (members.num_full < self.extra or not counts_full):
-                        members.even.append(member)
-                turn = near % len(members.below) if members.below else 0
-            elif (near := next_near(members.even, 0, partition, racks)) is not None:
-                member = members.even[near]
-                members.held[member] += 1
-                if members.held[member] == most:
-                    del members.even[near]
-                    members.num_full += 1
-                    if members.num_full == self.extra and counts_full:
-                        members.even = []
+                    del self.under_min_quota[at]
+                    if size < self.max_quota and (self.num_over_min_quota < self.extra or not counts_over):
+                        self.exactly_min_quota.append(member)
+                turn = at % len(self.under_min_quota) if self.under_min_quota else 0
+            elif (at := next_near(self.exactly_min_quota, 0, partition, racks)) is not None:
+                if self.assign_new_partition(partition, self.exactly_min_quota[at]) == self.max_quota:
+                    del self.exactly_min_quota[at]
+                    self.num_over_min_quota += 1
+                    if self.num_over_min_quota == self.extra and counts_over:
+                        self.exactly_min_quota = []
             else:
                 left.append(partition)
-                continue
-            self.assign_new_partition(partition, member)
         return left
 
-    def assign_round_robin(self, free: list[Partition], members: Members) -> None:
+    def assign_round_robin(self, unassigned: list[Partition]) -> None:
         """In turn to those that miss some, then one more each."""
-        missing = sum(self.least - members.held[member] for member in members.below)
-        if len(free) < missing:
+        missing = sum(self.min_quota - len(self.lists[member]) for member in self.under_min_quota)
+        if len(unassigned) < missing:
             raise AssignorFailed("members are left below the least quota")
-        if len(free) > missing + len(members.even) + len(members.below):
+        if len(unassigned) > missing + len(self.exactly_min_quota) + len(self.under_min_quota):
             raise AssignorFailed("No more unfilled consumers to be assigned.")
-        for member, partition in zip(self.receivers(members), free, strict=False):
+        for member, partition in zip(self.unfilled_members(), unassigned, strict=False):
             self.assign_new_partition(partition, member)
 
-    def receivers(self, members: Members) -> Iterator[int]:
-        below = members.below
-        while below:
-            left: list[int] = []
-            for member in below:
-                yield member
-                members.held[member] += 1
-                (left if members.held[member] < self.least else members.even).append(member)
-            below = left
-        yield from members.even
+    def unfilled_members(self) -> Iterator[int]:
+        under = deque(self.under_min_quota)
+        while under:
+            member = under.popleft()
+            yield member
+            (under if len(self.lists[member]) < self.min_quota else self.exactly_min_quota).append(member)
+        yield from self.exactly_min_quota
 
-    def assign_new_partition(self, partition: Partition, member: int) -> None:
+    def assign_new_partition(self, partition: Partition, member: int) -> int:
+        """How many the member has then."""
         self.lists[member].append(partition)
-        revoker = self.revoked_from.get(partition)
+        revoker = self.maybe_revoked.get(partition)
         is_revoked = revoker is not None and not (self.rules.tells_revokers and revoker == member)
         if is_revoked or partition in self.owned.contested:
             self.transferring[partition] = member
+        return len(self.lists[member])
 
 
 def next_near(members: list[int], first: int, partition: Partition, racks: Racks) -> int | None:
