@@ -9,7 +9,7 @@ partition that cannot move shows it by itself, and the moves end (performReassig
 import heapq
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from math import inf
 
@@ -62,7 +62,7 @@ class GeneralAssignmentBuilder:
         self.takes = [group.known.intersection(listed) for listed in group.subscriptions]
         self.audiences = Audiences(group, self.class_of, range(len(owned)))
         self.id_ranks = [group.member_ranks[member] for member in group.walked]
-        self.lists = [[each for each in own if self.may_keep(place, each)] for place, own in enumerate(owned)]
+        self.lists = [self.kept(place, own) for place, own in enumerate(owned)]
         self.revocation_required = any(len(own) < len(had) for own, had in zip(self.lists, owned, strict=True))
         real = [
             (each, place) for place, own in enumerate(owned) for each in own if 0 <= each[1] < group.counts[each[0]]
@@ -82,10 +82,10 @@ class GeneralAssignmentBuilder:
         # A member that is too small, and a partition that it could take.
         self.uneven: tuple[int, Partition] | None = None
 
-    def may_keep(self, place: int, partition: Partition) -> bool:
-        if partition[0] not in self.takes[self.class_of[place]]:
-            return False
-        return self.racks is None or not self.racks.is_far(self.group.walked[place], partition)
+    def kept(self, place: int, own: Iterable[Partition]) -> list[Partition]:
+        """What of it the member subscribes to, without what is in no rack that it names."""
+        takes, racks, member = self.takes[self.class_of[place]], self.racks, self.group.walked[place]
+        return [each for each in own if each[0] in takes and not (racks is not None and racks.is_far(member, each))]
 
     def max_assignment_sizes(self, topics: list[int]) -> list[int]:
         """How many partitions each member could have; a topic that it lists twice counts twice
@@ -139,7 +139,7 @@ class GeneralAssignmentBuilder:
         members = sorted(map(self.entry, range(len(self.lists))))
         left = []
         for partition in free:
-            fits = (entry for entry in members if self.may_keep(entry[2], partition))
+            fits = (entry for entry in members if self.kept(entry[2], [partition]))
             if (entry := next(fits, None)) is None:
                 left.append(partition)
                 continue
