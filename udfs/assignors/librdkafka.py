@@ -7,7 +7,7 @@ for all groups, with a map that is walked from its newest key to its oldest.
 
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, cycle
@@ -174,16 +174,12 @@ def in_circles(group: LibraryGroup) -> Lists:
     return written
 
 
-# -- cooperative-sticky
+# -- cooperative-sticky. The library's maps put a new key in front; a new value of a known key leaves it where it is. So
+# they are dictionaries here that are walked in reverse.
 
 
 def cooperative_sticky(group: LibraryGroup) -> Lists:
     return without_moved(group.members, sticky(group))
-
-
-def newest_first(keys: Iterable[Key]) -> Iterator[Key]:
-    """The library's maps put a new key in front; a new value of a known key leaves it where it is."""
-    return reversed(list(keys))
 
 
 def sticky(group: LibraryGroup) -> Lists:
@@ -207,13 +203,13 @@ def claims_of(group: LibraryGroup) -> dict[Partition, list[str]]:
     return claims
 
 
-def believed(group: LibraryGroup, claims: Mapping[Partition, Sequence[str]]) -> tuple[Lists, dict[Partition, str]]:
+def believed(group: LibraryGroup, claims: dict[Partition, list[str]]) -> tuple[Lists, dict[Partition, str]]:
     """What members keep for now, and by partition who had it in an earlier generation. Two claims of one generation,
     though not of the newest one, make all claims of the partition void."""
     generations = {member.member_id: member.generation for member in group.members}
     has: Lists = {member.member_id: [] for member in group.members}
     earlier: dict[Partition, str] = {}
-    for partition in newest_first(claims):
+    for partition in reversed(claims):
         members = sorted(claims[partition], key=lambda member: generations[member])
         if len({generations[member] for member in members}) < len(members):
             continue
@@ -236,7 +232,7 @@ def to_assign(group: LibraryGroup, has: Lists, earlier: Mapping[Partition, str])
     if not ordered:
         return sorted(existing)
     taken = set(ordered)
-    return ordered + [each for each in newest_first(existing) if each not in taken]
+    return ordered + [each for each in reversed(existing) if each not in taken]
 
 
 def one_by_one(lists: Lists, earlier: Mapping[Partition, str]) -> list[Partition]:
@@ -370,7 +366,7 @@ class Balancing:
         """How many partitions the largest owner of a topic's partitions has."""
         held = self.held
         if self.is_doubled:
-            owners = {each: member for member in newest_first(self.has) for each in self.has[member]}
+            owners = {each: member for member in reversed(self.has) for each in self.has[member]}
             held = {}
             for (topic, _), member in owners.items():
                 held.setdefault(topic, Counter())[member] += 1
