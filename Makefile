@@ -75,6 +75,7 @@ check: setup ## format, lint, types, layers, generated pages
 	$(BIN)/pytest -q tests/test_layers.py
 	$(BIN)/python -m jobs.docs_pages.records --check
 	$(BIN)/python -m jobs.docs_pages.tables --check
+	$(BIN)/python -m jobs.docs_pages.renames --check
 	$(BIN)/python -m jobs.docs_pages.functions --check
 	$(BIN)/python -m jobs.docs_pages.metrics --check
 	$(BIN)/python -m jobs.docs_pages.commands --check

@@ -9,6 +9,7 @@ and views it is empty. A suite is called as its table.
 Tables that only the job's next run reads (`_state/`) are not listed: their rows are made again.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,6 +30,9 @@ class Rename:
     new: str | None
     since: int = 3
     where: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.old} is {self.new or 'gone'} since version {self.since}"
 
 
 INTERVALS = ("group_state_intervals", "membership_intervals", "ownership_intervals", "offset_history")
@@ -65,6 +69,16 @@ RENAMES: tuple[Rename, ...] = (
     ),
     *columns(("lag_points",), lag_data=None),
 )  # fmt: skip
+
+
+OF_OLD = {each.old: each for each in RENAMES}
+
+
+def renamed(text: str) -> str:
+    """What a message says of the first old name in the text: `is_open is is_provisional since version 3`. Empty: there
+    is none."""
+    words = re.findall(r"\w+", text.lower())
+    return next((str(OF_OLD[word]) for word in words if word in OF_OLD), "")
 
 
 def renamed_columns(name: str) -> dict[str, str | None]:

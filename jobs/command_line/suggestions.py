@@ -1,8 +1,9 @@
 """Suggests a known word for a mistyped one."""
 
 import difflib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
+from schemas.renames import renamed
 from udfs.sentences.counts import counted
 
 # Characters of a name, in a message of one line.
@@ -24,9 +25,21 @@ def bare(word: str) -> str:
 
 
 def did_you_mean(word: str, known: Collection[str]) -> str:
-    """Text such as ` (did you mean --format?)`, or nothing."""
+    """Text such as ` (did you mean --format?)`, or nothing. Of an old name: what it is called since."""
+    if since := renamed(word):
+        return f" ({since})"
     nearest = near(word, known)
     return "" if nearest is None else f" (did you mean {nearest}?)"
+
+
+def nearest_to(word: str, known: Iterable[str], cutoff: float = 0.3) -> str:
+    """For names in files: text such as `, the nearest is billing`, or nothing. Of an old name: what it is called
+    since."""
+    if since := renamed(word):
+        return f", {since}"
+    return "".join(
+        f", the nearest is {each}" for each in difflib.get_close_matches(word, sorted(known), n=1, cutoff=cutoff)
+    )
 
 
 def unknown(what: str, name: str, known: Sequence[str], lister: str = "") -> str:

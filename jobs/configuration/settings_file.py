@@ -4,7 +4,6 @@ python -m jobs.configuration.settings_file > conf/groupscope.toml
 """
 
 import dataclasses
-import difflib
 import json
 import sys
 import textwrap
@@ -13,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from jobs.command_line.suggestions import nearest_to
 from jobs.configuration.settings import REPLACED, Check, Settings, heading
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
@@ -104,8 +104,8 @@ def holding(name: str) -> list[str]:
 
 
 def unknown(place: str, shown_name: str, wanted: str, known: list[str]) -> Failure:
-    near = difflib.get_close_matches(wanted, known, n=1, cutoff=0.3) or sorted(known)[:1]
-    return wrong(f"{place} {shown_name}: no such setting, the nearest is {near[0]}")
+    near = nearest_to(wanted, known) or f", the nearest is {min(known)}"
+    return wrong(f"{place} {shown_name}: no such setting{near}")
 
 
 def wrong(line: str) -> Failure:

@@ -61,6 +61,7 @@ Generated from `schemas/`: all tables and views of the warehouse, with their col
 `WAREHOUSE/<table>`, and its columns have these comments there too. `groupscope sql` knows all views; for other engines
 `groupscope sql --print-views ENGINE` prints their SQL. Names and types are those of contract version
 {CONTRACT_VERSION}; each Delta table has this number as its property `groupscope.contract_version`.
+[Old and new names](renames.md) lists what earlier versions called them.
 
 - All times are UTC, and days are UTC days. In other engines, set the time zone of the session to UTC: some views
   compute days with it. Columns have microseconds, but Kafka writes times in whole milliseconds.

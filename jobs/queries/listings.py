@@ -1,5 +1,6 @@
 """The names that SQL can use, from the schemas: the same before and after the tables exist."""
 
+from jobs.command_line.suggestions import nearest_to
 from jobs.output.failure import Failure
 from jobs.queries.results import QueryResult
 from schemas.functions import FUNCTIONS, SCALAR_FUNCTIONS, Function, ScalarFunction
@@ -38,4 +39,4 @@ def columns_by_name(name: str) -> tuple[Column, ...]:
             return known[name].columns
     if name in SCALAR_FUNCTIONS:
         return SCALAR_FUNCTIONS[name].arguments
-    raise Failure(ExitCode.USAGE, f"{name}: no such table, view or function; \\d lists them")
+    raise Failure(ExitCode.USAGE, f"{name}: no such table, view or function{nearest_to(name, ())}; \\d lists them")

@@ -40,7 +40,7 @@ TABLES: Final = {
     "offsets": "offset_history", "rebalances": "rebalances", "transactions": "transactions",
 }  # fmt: skip
 # Columns that hold an offset of the log, not one that was committed.
-PLACES: Final = re.compile(r"((from|to|evidence)_(record|first|last)|assignment|move|record|first|last)_offset")
+PLACES: Final = re.compile(r"((from|to)_record|(evidence_)?(first|last)|assignment|move|record)_offset")
 FIRST: Final = ("from_record_offset", "move_offset", "assignment_offset", "record_offset", "first_offset")
 Row = dict[str, Any]
 

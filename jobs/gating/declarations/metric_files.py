@@ -31,9 +31,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from jobs.command_line.suggestions import nearest_to
 from jobs.gating.declarations.rule_files import METRICS, RuleFile, shipped_files, user_files
-from jobs.gating.declarations.sql_text import Parameters
+from jobs.gating.declarations.sql_text import Parameters, check_names
 from jobs.output.failure import Failure
+from schemas.renames import renamed
 from schemas.sql_files import sql_file
 from schemas.tables import TABLES, Table
 from schemas.words.exit_codes import ExitCode
@@ -114,7 +116,11 @@ class Metrics:
 
 def metric_files(config: Path | None) -> dict[str, Metrics]:
     """By table or view: ours and the user's."""
-    users = {name: parse_metrics(file) for name, file in user_files(METRICS, ".sql", config).items()}
+    files = user_files(METRICS, ".sql", config)
+    for name, file in files.items():
+        if since := renamed(name):
+            raise misuse(file.place, f"{since}; rename the file")
+    users = {name: parse_metrics(file) for name, file in files.items()}
     return dict(sorted({**our_metrics(), **users}.items()))
 
 
@@ -191,12 +197,14 @@ def limit(place: str, metric: str, said: Mapping[str, str | None]) -> Limit:
     kinds = (said["kinds"] or "").split()
     for kind in kinds:
         if kind not in known:
-            raise misuse(place, f"as {kind}: no kind of finding; expected one of {', '.join(known)}")
+            near = nearest_to(kind, ())
+            raise misuse(place, f"as {kind}: no kind of finding{near}; expected one of {', '.join(known)}")
     try:
         low = json.loads(said.get("low") or "0")
         high = json.loads(said.get("high") or "null")
     except ValueError:
         raise misuse(place, "expected `limit METRIC SEVERITY: NUMBER` or `NUMBER to NUMBER`") from None
+    check_names(place, said.get("query") or "")
     return Limit(metric, SEVERITIES[said["severity"] or ""], tuple(known[kind] for kind in kinds), low,
                  low if high is None else high, said.get("query"))  # fmt: skip
 

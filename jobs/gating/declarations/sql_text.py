@@ -9,9 +9,15 @@ from jobs.configuration.settings import Settings, number_settings
 from jobs.output.failure import Failure
 from jobs.output.moved_time import moved
 from jobs.queries.definitions.dialects import portable_text
+from schemas.renames import RENAMES, Named, old_name
+from schemas.tables import USER_TABLES
+from schemas.views import VIEWS
 from schemas.words.exit_codes import ExitCode
 
 PARAMETER = re.compile(r"(?<![:\w]):([a-z]\w*)")
+# In SQL: comments, texts, and names that it gives itself.
+NO_NAMES = re.compile(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|\bAS\s+\w+", re.DOTALL | re.IGNORECASE)
+WITH = re.compile(r"\b(\w+)\s+AS\s*\(", re.IGNORECASE)
 UNITS = {
     "_ms": timedelta(milliseconds=1),
     "_s": timedelta(seconds=1),
@@ -23,6 +29,19 @@ UNITS = {
 def time_literal(time: datetime) -> str:
     # strftime writes the year 1 as one digit.
     return f"TIMESTAMP '{time.year:04}-{time:%m-%d %H:%M:%S.%f}+00:00'"
+
+
+def check_names(place: str, statement: str) -> None:
+    """Of SQL that findings only show, so that no engine says of an old name that it is one. A column has its old name
+    still if a table that is named has it."""
+    named = set(re.findall(r"\w+", NO_NAMES.sub(" ", statement.lower()))) - set(WITH.findall(statement.lower()))
+    columns = {
+        column.name for known in (USER_TABLES, VIEWS) for name in named & known.keys() for column in known[name].columns
+    }
+    for each in RENAMES:
+        is_there = each.kind is not Named.COLUMN or named & {*each.where, *map(old_name, each.where)}
+        if each.old in named - columns and is_there:
+            raise Failure(ExitCode.USAGE, f"{place}: {statement}: {each}")
 
 
 @dataclass(frozen=True)

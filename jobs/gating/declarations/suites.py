@@ -6,7 +6,6 @@ such as offset_commits.num_plain: if one of them is above 0, the suite's table m
 need Great Expectations, which takes seconds to load.
 """
 
-import difflib
 import importlib.util
 import json
 from collections.abc import Iterable, Mapping
@@ -15,8 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from jobs.command_line.suggestions import nearest_to
 from jobs.gating.declarations.metric_files import SLICE, Metrics, our_metrics
 from jobs.gating.declarations.rule_files import EXPECTATIONS, RuleFile, user_files
+from jobs.gating.declarations.sql_text import check_names
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import FindingKind
@@ -78,7 +79,7 @@ def made_suite(declared: Metrics, metrics: Mapping[str, Metrics]) -> Suite:
     table = declared.table
     for each in declared.limits:
         if each.metric not in metrics[table].metrics:
-            near = nearest(each.metric, metrics[table].metrics)
+            near = nearest_to(each.metric, metrics[table].metrics)
             raise misuse(declared.place, f"limit: {metrics[table].place} has no metric {json.dumps(each.metric)}{near}")
     expectations = tuple(
         Expectation(
@@ -109,7 +110,7 @@ def parse_suite(file: RuleFile, metrics: Mapping[str, Metrics]) -> Suite:
     if table not in metrics:
         raise misuse(
             file.place,
-            f"meta.table = {json.dumps(table)}: there is no metrics file of this name{nearest(table, metrics)}",
+            f"meta.table = {json.dumps(table)}: there is no metrics file of this name{nearest_to(table, metrics)}",
         )
     due = meta.get("rows_due", [])
     if not isinstance(due, list):
@@ -133,7 +134,7 @@ def check_due(place: str, due: Iterable[object], metrics: Mapping[str, Metrics])
     known = {f"{name}.{metric}" for name, each in metrics.items() for metric in each.metrics}
     for name in due:
         if name not in known:
-            raise misuse(place, f"{json.dumps(name)}: no table has this metric{nearest(str(name), known)}")
+            raise misuse(place, f"{json.dumps(name)}: no table has this metric{nearest_to(str(name), known)}")
 
 
 def expectation(place: str, content: object, metrics: Metrics) -> Expectation:
@@ -141,7 +142,7 @@ def expectation(place: str, content: object, metrics: Metrics) -> Expectation:
     assert isinstance(content, dict)
     kind, kwargs, meta = content.get("type"), content.get("kwargs", {}), content.get("meta") or {}
     if not isinstance(kind, str) or kind not in expectation_types():
-        near = nearest(str(kind), expectation_types())
+        near = nearest_to(str(kind), expectation_types())
         raise misuse(place, f"type = {json.dumps(kind)}: no expectation of Great Expectations{near}")
     if not isinstance(kwargs, dict):
         raise misuse(place, f"kwargs = {json.dumps(kwargs)}; give an object")
@@ -151,11 +152,12 @@ def expectation(place: str, content: object, metrics: Metrics) -> Expectation:
     query = meta.get("query") if isinstance(meta, dict) else None
     if not isinstance(meta, dict) or not (query is None or isinstance(query, str)):
         raise misuse(place, f"meta = {json.dumps(meta)}: give an object, with SQL as a string in query if it has one")
+    check_names(place, query or "")
     check_columns(place, kwargs)
     made = Expectation(kind, kwargs, SEVERITIES[severity], query, finding_kinds(place, meta.get("findings", [])))
     for column in made.columns:
         if column not in metrics.metrics and column != SLICE:
-            near = nearest(str(column), metrics.metrics)
+            near = nearest_to(str(column), metrics.metrics)
             raise misuse(place, f"kwargs: {metrics.table} has no metric {json.dumps(column)}{near}")
     return made
 
@@ -164,7 +166,7 @@ def finding_kinds(place: str, names: object) -> tuple[FindingKind, ...]:
     kinds = {kind.value: kind for kind in FindingKind}
     for name in names if isinstance(names, list) else [names]:
         if not isinstance(names, list) or not isinstance(name, str) or name not in kinds:
-            near = nearest(str(name), kinds)
+            near = nearest_to(str(name), kinds)
             raise misuse(place, f"meta.findings = {json.dumps(names)}; give a list of kinds of findings{near}")
     return tuple(kinds[name] for name in names) if isinstance(names, list) else ()
 
@@ -193,7 +195,7 @@ def check_keys(place: str, content: object, known: tuple[str, ...]) -> None:
         raise misuse(place, f"{json.dumps(content)[:60]}; give an object")
     for key in content:
         if key not in known:
-            raise misuse(place, f"{key}: no such key{nearest(key, known)}")
+            raise misuse(place, f"{key}: no such key{nearest_to(key, known)}")
 
 
 @cache
@@ -203,11 +205,6 @@ def expectation_types() -> frozenset[str]:
     folders = [] if spec is None else spec.submodule_search_locations or []
     files = [path for folder in folders for path in (Path(folder) / "expectations" / "core").glob("expect_*.py")]
     return frozenset(path.stem for path in files)
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    matches = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.3)
-    return "".join(f", the nearest is {each}" for each in matches)
 
 
 def misuse(place: str, what: str) -> Failure:

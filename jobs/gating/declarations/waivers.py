@@ -11,7 +11,6 @@ They are in `waivers.toml`, in the folder of the settings file:
     until = 2026-12-01T00:00:00Z
 """
 
-import difflib
 import re
 import tomllib
 from collections.abc import Collection, Iterable
@@ -20,6 +19,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+from jobs.command_line.suggestions import nearest_to
 from jobs.gating.declarations.rule_files import text_of, user_folder
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
@@ -84,8 +84,7 @@ def waivers(config: Path | None) -> list[Waiver]:
 def waiver(place: str, content: dict[str, Any]) -> Waiver:
     for key in content:
         if key not in KEYS:
-            (near,) = difflib.get_close_matches(key, KEYS, n=1, cutoff=0.0)
-            raise Failure(ExitCode.USAGE, f"{place} {key}: no such key, the nearest is {near}")
+            raise Failure(ExitCode.USAGE, f"{place} {key}: no such key{nearest_to(key, KEYS, 0)}")
     for key in REQUIRED:
         if key not in content:
             raise Failure(ExitCode.USAGE, f"{place} {key} is missing; add it")
@@ -96,8 +95,8 @@ def waiver(place: str, content: dict[str, Any]) -> Waiver:
         if not content[key].strip():
             raise Failure(ExitCode.USAGE, f"{place} {key} = {content[key]!r}; give a text that is not empty")
     if content["kind"] not in KINDS:
-        near = "".join(difflib.get_close_matches(content["kind"], KINDS, n=1, cutoff=0.0))
-        raise Failure(ExitCode.USAGE, f"{place} kind = {content['kind']!r}: no kind of finding, the nearest is {near}")
+        near = nearest_to(content["kind"], KINDS, 0)
+        raise Failure(ExitCode.USAGE, f"{place} kind = {content['kind']!r}: no kind of finding{near}")
     for key in ("group", "topic"):
         try:
             re.compile(content.get(key, ""))

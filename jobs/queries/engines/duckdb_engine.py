@@ -32,6 +32,7 @@ from jobs.storage.places.together import done_together
 from jobs.warehouses.any_warehouse import reading
 from jobs.warehouses.warehouse import Warehouse
 from schemas.functions import FUNCTIONS, SCALAR_FUNCTIONS
+from schemas.renames import renamed
 from schemas.tables import USER_TABLES
 from schemas.views import VIEWS
 from schemas.words.exit_codes import ExitCode
@@ -45,6 +46,8 @@ ROWS_AT_ONCE = 2_000
 # Spark's word for what opens a list, so that statements which open one run in both engines.
 EXPLODE = "CREATE MACRO explode(list) AS unnest(list)"
 ABSENT = re.compile(r"(?P<kind>Table|Function) with name (?P<name>\S+) does not exist")
+NOT_FOUND = re.compile("does not exist|not found in FROM|does not have a column")
+NAMED = re.compile('(?:[Cc]olumn(?: named)?|with name) ("[^"]+"|[^" ]+)')
 QUOTED = re.compile('"([^"]+)"')
 # Its own tables, which nobody means here.
 OF_DUCKDB = re.compile(r'"(pg_|duckdb_|sqlite_|information_schema|read_|parquet_)')
@@ -280,7 +283,10 @@ def error_text(error: duckdb.Error) -> str:
 
 
 def hints(lines: Sequence[str]) -> Iterator[str]:
-    """What was meant: a name of ours rather than one of DuckDB's."""
+    """What was meant: what an old name is called since, else a name of ours rather than one of DuckDB's."""
+    if lines and NOT_FOUND.search(lines[0]) and (since := renamed(" ".join(NAMED.findall(lines[0])))):
+        yield f"({since})"
+        return
     absent = ABSENT.search(lines[0]) if lines else None
     if absent is not None:
         ours = [*USER_TABLES, *VIEWS] if absent["kind"] == "Table" else [*FUNCTIONS, *SCALAR_FUNCTIONS]

@@ -1,6 +1,7 @@
 """Runs SQL with Spark, over tables on any storage that Hadoop can read."""
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from jobs.spark.quiet_java import keep_errors_to_us, quiet_java
 from jobs.warehouses.any_warehouse import reading
 from jobs.warehouses.warehouse import Warehouse
 from schemas.functions import FUNCTIONS
+from schemas.renames import renamed
 from schemas.tables import USER_TABLES
 from schemas.views import VIEWS
 from schemas.words.exit_codes import ExitCode
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 # Results are small, and what little is shuffled is merged again.
 SHUFFLE_PARTITIONS = 16
+NOT_FOUND = ("UNRESOLVED_COLUMN", "TABLE_OR_VIEW_NOT_FOUND", "FIELD_NOT_FOUND")
+NAMED = re.compile("`([^`]+)`")
 SETTINGS = {
     "spark.sql.adaptive.coalescePartitions.enabled": "true",
     # Of the state of a table's log, which is small.
@@ -144,5 +148,8 @@ def readable(rows: Iterator[Row]) -> Iterator[Row]:
 def failure(error: "PySparkException") -> Failure:
     from jobs.queries.files.frames import first_line
 
-    is_file = str(error.getCondition()).startswith("FAILED_READ_FILE")
-    return Failure(ExitCode.UNUSABLE_WAREHOUSE if is_file else ExitCode.USAGE, first_line(str(error)))
+    condition, text = str(error.getCondition()), first_line(str(error))
+    if condition.startswith(NOT_FOUND) and (since := renamed(" ".join(NAMED.findall(text.partition("Did you")[0])))):
+        text = f"{text} ({since})"
+    is_file = condition.startswith("FAILED_READ_FILE")
+    return Failure(ExitCode.UNUSABLE_WAREHOUSE if is_file else ExitCode.USAGE, text)
