@@ -25,11 +25,10 @@ from jobs.gating.options import exit_code, gate_options
 from jobs.gating.report_failures import Outputs, kept
 from jobs.gating.run import Gate
 from jobs.measuring.run import Measurement
-from jobs.output.failure import Failure, say
-from jobs.output.flag_files import check_file
-from jobs.output.text_pages import print_page
+from jobs.output.failure import Failure, check_file, say
+from jobs.output.rows import print_page
 from jobs.pages.prometheus_file import PROMETHEUS, AuditSummary, group_verdicts_at, write_prometheus_file
-from jobs.pages.run import page
+from jobs.pages.run_pages import audit_page
 from jobs.recomputing.run import Recomputation
 from jobs.replaying.run import Replay
 from jobs.reporting.page_files import INDEX
@@ -103,7 +102,7 @@ def run_steps(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, 
             outputs = kept(outputs, warehouse, options, engine)
         result = outputs.judged(result)
         ended_with = exit_code(result, arguments.fail_on)
-        lines = list(page(warehouse, result, outputs.findings, ended_with, is_verbose=arguments.verbose))
+        lines = list(audit_page(warehouse, result, outputs.findings, ended_with, is_verbose=arguments.verbose))
     return result, lines
 
 

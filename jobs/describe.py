@@ -26,8 +26,7 @@ from jobs.answers.table_reader import Row
 from jobs.answers.unnamed_topics import say_listed_twice, say_unnamed
 from jobs.answers.verdicts import Verdicts, partition_verdicts
 from jobs.output.failure import visible
-from jobs.output.rows import Format, time_text, write_lines
-from jobs.output.table_layout import label_lines
+from jobs.output.rows import Format, label_lines, time_text, write_lines
 from jobs.output.terminal import terminal_width
 from schemas.words.exit_codes import ExitCode
 

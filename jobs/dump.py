@@ -7,22 +7,24 @@ a record is, when it was written, its type, key and value.
 """
 
 import argparse
+import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from jobs.command_line.values import EPOCH
 from jobs.output.failure import Failure
-from jobs.output.live_line import LIVE
 from jobs.output.progress import Activity, doing, measure
-from jobs.output.rows import Format, print_rows, spelling_of, write_all, write_lines
-from jobs.output.terminal import is_terminal
-from jobs.pages.record_rows import COLUMNS, record_rows
+from jobs.output.rows import Format, print_rows, spelling_of, time_text, write_all, write_lines
+from jobs.output.terminal import LIVE, is_terminal
 from jobs.processes.freed_memory import keep_memory
 from jobs.processes.no_pandas import keep_pandas_out
 from jobs.processes.processors import cores
@@ -59,6 +61,9 @@ CHUNK_RECORDS = 65_536
 CHUNK_BYTES = 16 << 20
 READY_BYTES = 24 << 20
 MAX_REJECTED_SHARE = 0.001
+# Of a table.
+COLUMNS = ("offsets_partition", "offset", "time", "type", "key", "value")
+TOMBSTONE = "null"
 
 
 @dataclass(frozen=True)
@@ -287,3 +292,38 @@ def piece_texts(framed: Framed, writer: Writer, from_offset: int | None, counts:
         counts.rejected += sum(reject.reason not in UNKNOWN_REASONS for reject in decoded.rejects)
         yield from writer.lines(chunk, decoded)
     yield from map(writer.range_line, framed.rejected)
+
+
+def record_rows(texts: Iterable[pa.Buffer]) -> Iterator[list[Any]]:
+    """`texts`: lines of JSON, as `dump` prints them."""
+    for text in texts:
+        for line in text.to_pybytes().splitlines():
+            yield record_row(json.loads(line))
+
+
+def record_row(line: Mapping[str, Any]) -> list[Any]:
+    where = [line["offsets_partition"], line.get("offset"), moment(line.get("timestamp_ms"))]
+    if "rejected" in line:
+        return [*where, line.get("type"), None, rejected_text(line)]
+    return [*where, line["type"], line["key"], TOMBSTONE if line["value"] is None else line["value"]]
+
+
+def moment(time_ms: int | None) -> str | None:
+    """Whatever the log has: clocks of clients may be of any year."""
+    if time_ms is None:
+        return None
+    try:
+        return time_text(EPOCH + timedelta(milliseconds=time_ms))
+    except OverflowError:
+        return f"{time_ms} ms"
+
+
+def rejected_text(line: Mapping[str, Any]) -> str:
+    """Why there is no value, and where the bytes are when they are not those of a record."""
+    rejected = line["rejected"]
+    field = f", field {rejected['field']}" if rejected["field"] else ""
+    detail = f": {rejected['detail']}" if rejected["detail"] else ""
+    place = ""
+    if "byte_position" in line:
+        place = f"; {line['size_bytes']:,} bytes from byte {line['byte_position']:,} of {line['source_file']}"
+    return f"rejected: {rejected['reason']} in its {rejected['part']}{field}{detail}{place}"

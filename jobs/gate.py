@@ -24,9 +24,8 @@ from typing import TYPE_CHECKING, Any
 from jobs.command_line.flags import FAIL_ON, LOCK_WAIT
 from jobs.command_line.values import with_full_as_of
 from jobs.engine.choice import engine_of
-from jobs.output.rows import print_rows
-from jobs.output.text_pages import print_page
-from jobs.pages.gate import COLUMNS, finding_cells, page
+from jobs.output.rows import print_page, print_rows
+from jobs.pages.run_pages import COLUMNS, finding_cells, gate_page
 from jobs.runs.result import now_ms, recorded_failure
 from jobs.runs.run import run_jobs, run_options
 
@@ -74,7 +73,7 @@ def is_about_spans(arguments: argparse.Namespace) -> bool:
 
 def show(result: Mapping[str, Any], gate: "Gate", arguments: argparse.Namespace, code: int) -> None:
     if arguments.format == "table":
-        print_page(page(result, gate.findings, code))
+        print_page(gate_page(result, gate.findings, code))
     else:
         print_rows(COLUMNS, [finding_cells(row) for row in gate.findings], arguments.format)
 

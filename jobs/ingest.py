@@ -19,8 +19,7 @@ from jobs.ingestion.driver.writer import JOB
 from jobs.ingestion.run import Ingest, IngestOptions
 from jobs.ingestion.summary import closing_line
 from jobs.output.failure import Failure
-from jobs.output.rows import print_rows
-from jobs.output.text_pages import print_page
+from jobs.output.rows import print_page, print_rows
 from jobs.runs.result import recorded_failure
 from jobs.runs.run import Job, run_jobs, run_options
 from schemas.words.exit_codes import ExitCode

@@ -27,8 +27,7 @@ from jobs.maintaining.run import Maintain
 from jobs.maintaining.upkeep import upkeep_of
 from jobs.output.failure import Failure
 from jobs.output.progress import doing
-from jobs.output.rows import print_rows
-from jobs.output.text_pages import print_page
+from jobs.output.rows import print_page, print_rows
 from jobs.runs.dropped_history import MAINTAIN
 from jobs.runs.result import now_ms, recorded_failure
 from jobs.runs.run import RunOptions, options_at, run_jobs

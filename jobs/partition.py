@@ -22,8 +22,7 @@ from jobs.answers.missing_records import unseen_of
 from jobs.answers.snapshots import coordinator, newest_cluster
 from jobs.answers.table_reader import Condition, equal
 from jobs.output.failure import visible
-from jobs.output.rows import Format, print_rows, time_text, write_lines
-from jobs.output.table_layout import label_lines
+from jobs.output.rows import Format, label_lines, print_rows, time_text, write_lines
 from jobs.output.terminal import terminal_width
 from jobs.output.zones import ZONES
 from schemas.words.exit_codes import ExitCode

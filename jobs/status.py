@@ -30,10 +30,19 @@ from jobs.answers.standing import Standing, Unwell, clients, is_bad, standing
 from jobs.answers.table_reader import Row, one_of
 from jobs.command_line.values import EPOCH
 from jobs.output.failure import visible
-from jobs.output.rows import Format, clock_text, print_rows, row_lines, time_text, write_lines
-from jobs.output.table_layout import cut_to, label_lines, paragraph
+from jobs.output.rows import (
+    Format,
+    clock_text,
+    cut_to,
+    label_lines,
+    paragraph,
+    print_rows,
+    row_lines,
+    time_text,
+    with_severities,
+    write_lines,
+)
 from jobs.output.terminal import terminal_width
-from jobs.output.text_pages import with_severities
 from jobs.output.zones import with_zone
 from jobs.warehouses.any_warehouse import options_of_file
 from schemas.words.exit_codes import ExitCode

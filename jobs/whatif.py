@@ -28,8 +28,7 @@ from jobs.answers.narrow_tables import print_narrow
 from jobs.answers.short_ids import with_short_ids
 from jobs.answers.table_reader import Row, equal
 from jobs.output.failure import Failure, visible
-from jobs.output.rows import Format, print_rows, spelling_of, write_lines
-from jobs.output.table_layout import label_lines, paragraph
+from jobs.output.rows import Format, label_lines, paragraph, print_rows, spelling_of, write_lines
 from jobs.output.terminal import terminal_width
 from jobs.pages.whatif import LABEL_WIDTH, WhatIfBlock, blocks
 from jobs.recomputing.facts import IN_SNAPSHOTS, NAMED_PARTITIONS, OF_TOPICS, facts_of_topics

@@ -32,8 +32,7 @@ from jobs.answers.short_ids import with_short_ids
 from jobs.answers.standing import Standing
 from jobs.answers.verdicts import Verdicts, is_wrong, partition_verdicts
 from jobs.output.failure import Failure, say, visible
-from jobs.output.rows import Format, clock_text, print_rows, write_lines
-from jobs.output.table_layout import label_lines
+from jobs.output.rows import Format, clock_text, label_lines, print_rows, write_lines
 from jobs.output.terminal import terminal_width
 from schemas.tables import TABLES
 from schemas.words.exit_codes import ExitCode

@@ -10,7 +10,7 @@ from typing import Any
 
 from jobs.answers.history import History
 from jobs.answers.table_reader import Condition, Row, equal
-from jobs.output.moved_time import moved
+from jobs.output.zones import moved
 from schemas.words.history import CommitVia
 
 # Of rows of offset_history.

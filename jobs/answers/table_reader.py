@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from jobs.output.failure import Failure
-from jobs.output.moved_time import moved
+from jobs.output.zones import moved
 from jobs.storage.places.place import Place
 from jobs.storage.refusals import refusal_of_warehouse
 from jobs.warehouses.delta_tables import file_path, files_of, open_table

@@ -53,8 +53,8 @@ from jobs.gating.results import (
     with_queries,
 )
 from jobs.output.failure import Failure
-from jobs.output.moved_time import moved
 from jobs.output.progress import counting
+from jobs.output.zones import moved
 from jobs.processes.processors import cores
 from jobs.queries.results import QueryResult
 from jobs.runs.as_of import check_as_of

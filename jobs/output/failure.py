@@ -1,20 +1,26 @@
-"""Failures as users see them: one line on standard error and an exit code, without a stack trace."""
+"""Failures and interrupts as users see them: one line on standard error and an exit code, without a stack trace."""
 
+import logging
 import os
 import re
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
 
-from jobs.output.interrupts import is_interrupted
-from jobs.output.live_line import LIVE
+from jobs.output.terminal import LIVE
 from schemas.words.exit_codes import ExitCode
 
 # Characters: a statement of SQL may be long, and a path.
 MOST_SAID = 4_000
 FRAMES = re.compile(r"\n\s+0: ")
 COLOUR = re.compile("\x1b\\[[0-9;]*m")
+# Signals that ended the run.
+ENDED_BY: list[int] = []
 
 
 class Failure(Exception):
@@ -109,3 +115,72 @@ def os_error_reason(error: OSError) -> str:
     """On one line. Messages of libraries have no file name, several lines, and colors."""
     why = " ".join(COLOUR.sub("", error.strerror or str(error)).split())
     return why or type(error).__name__
+
+
+def check_file(flag: str, path: Path | None) -> None:
+    """Called before any work is done. Missing rights only show when the file is written."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise Failure(ExitCode.USAGE, f"{flag} {path}: is a folder; give a file that can be written")
+    if not path.parent.is_dir():
+        # It is not made: a mistyped path would leave folders anywhere.
+        raise Failure(ExitCode.USAGE, f"{flag} {path}: there is no folder {path.parent}; make it, or give another file")
+
+
+def unwritable(flag: str, path: Path, error: OSError, code: ExitCode = ExitCode.FINDINGS) -> Failure:
+    """The error may name a folder above the file. Or the name under which the file is written first, which the user
+    does not know."""
+    is_above = error.filename is not None and path.is_relative_to(error.filename)
+    place = error.filename if is_above else path
+    return Failure(code, f"{flag} {place}: {os_error_reason(error)}; give a file that can be written")
+
+
+@contextmanager
+def quiet_interrupts() -> Iterator[None]:
+    """Java starts in here; interrupts are quiet from then on: PySpark and py4j would log a stack trace.
+
+    Java ends with the process that started it, and every Spark job with Java. The exception is a Java that is left
+    while it starts: it fails, but its threads keep it alive for ever. So a first interrupt waits for its start.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    # A process that ignores interrupts, such as one in the background of a shell, continues to ignore them.
+    if not is_main or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        yield
+        return
+    met: list[int] = []
+
+    def wait(number: int, frame: FrameType | None) -> None:
+        met.append(number)
+        if len(met) > 1:
+            raise_interrupt(number, frame)
+
+    level = logging.root.manager.disable
+    # Spark has a handler of its own set before it is ready.
+    logging.disable(logging.CRITICAL)
+    signal.signal(signal.SIGINT, wait)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, raise_interrupt)
+        if not met:
+            logging.disable(level)
+    if met:
+        raise_interrupt(signal.SIGINT, None)
+
+
+def raise_interrupt(number: int, frame: FrameType | None) -> None:
+    logging.disable(logging.CRITICAL)
+    ENDED_BY.append(number)
+    raise KeyboardInterrupt
+
+
+def go_on() -> None:
+    """Where an interrupt ends a part of the work alone, what fails later fails by itself."""
+    ENDED_BY.clear()
+    logging.disable(logging.NOTSET)
+
+
+def is_interrupted() -> bool:
+    """Whatever fails after an interrupt fails by it: calls that it cut short, workers that it reached too."""
+    return bool(ENDED_BY)

@@ -12,9 +12,8 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 
 from jobs.output.failure import say
-from jobs.output.live_line import LIVE, is_answer_on_terminal, is_answer_piped
-from jobs.output.table_layout import cut_to
-from jobs.output.terminal import error_width, is_terminal
+from jobs.output.rows import cut_to
+from jobs.output.terminal import LIVE, error_width, is_answer_on_terminal, is_answer_piped, is_terminal
 from udfs.sentences.counts import counted
 
 SILENT_SECONDS = 3.0

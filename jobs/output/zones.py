@@ -73,3 +73,11 @@ def skipping(wall: datetime, zone: tzinfo) -> tuple[datetime, datetime]:
     )
     change = low + timedelta(seconds=seconds[place])
     return (change + offset).replace(tzinfo=None), change.astimezone(zone).replace(tzinfo=None)
+
+
+def moved(time: datetime, by: timedelta) -> datetime:
+    """No further than the first or the last time that there is: records may have any time."""
+    try:
+        return time + by
+    except OverflowError:
+        return (datetime.max if by > timedelta() else datetime.min).replace(tzinfo=time.tzinfo)

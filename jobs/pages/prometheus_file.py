@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.configuration.settings import Settings
-from jobs.output.flag_files import unwritable
+from jobs.output.failure import unwritable
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.gate import ExportedMetric

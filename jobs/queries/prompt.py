@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from jobs.output.failure import report_error, say
-from jobs.output.interrupts import go_on
+from jobs.output.failure import go_on, report_error, say
 from jobs.queries.listings import columns_of, names
 from jobs.queries.results import Engine, print_answer, print_answers
 from jobs.spark.cache_folder import cache_folder

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jobs.engine.engine import Engine
-from jobs.output.rows import print_rows
-from jobs.output.text_pages import print_page
+from jobs.output.rows import print_page, print_rows
 from jobs.replaying.log_run import LogRun
 from jobs.runs.result import recorded_failure
 from jobs.runs.run import run_jobs, run_options

@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from jobs.output.failure import Failure, code_and_line, say
-from jobs.output.flag_files import check_file, unwritable
+from jobs.output.failure import Failure, check_file, code_and_line, say, unwritable
 from jobs.output.rows import json_visible
 from jobs.storage.places.local_place import LocalPlace
 from schemas.tables import CONTRACT_VERSION

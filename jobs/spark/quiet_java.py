@@ -7,9 +7,8 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from jobs.output.failure import Failure
-from jobs.output.interrupts import quiet_interrupts
-from jobs.output.live_line import LIVE
+from jobs.output.failure import Failure, quiet_interrupts
+from jobs.output.terminal import LIVE
 
 STANDARD_ERROR = 2
 SHOWN_BYTES = 4096

@@ -6,7 +6,7 @@ python -m tests.docs.terminal_picture
 import re
 from html import escape
 
-from jobs.output.table_layout import label_lines
+from jobs.output.rows import label_lines
 from jobs.why import LABEL_WIDTH
 from tests.terminals.golden_output import GOLDEN, ROOT
 

@@ -4,7 +4,7 @@ output, at the columns where they stand there."""
 from collections import defaultdict
 from xml.etree import ElementTree
 
-from jobs.output.table_layout import width_of
+from jobs.output.rows import width_of
 from tests.docs.terminal_picture import COLUMNS, EDGE, HEIGHT, OUTPUT, PICTURE, WIDTH, picture
 from tests.terminals.golden_output import ROOT
 

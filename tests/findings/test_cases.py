@@ -14,7 +14,7 @@ from jobs.gating.declarations.waivers import Waiver
 from jobs.gating.declarations.waivers import waivers as waivers_of
 from jobs.gating.findings import num_at_or_above
 from jobs.output.failure import Failure
-from jobs.pages.finding_lines import finding_lines
+from jobs.pages.run_pages import finding_lines
 from jobs.reporting.parts.findings import findings_of
 from schemas.words.gate import FindingKind
 from tests.findings.cases import Answer, all_cases, answers, findings, only_about, rows_of

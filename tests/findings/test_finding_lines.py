@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from jobs.pages.finding_lines import finding_lines, new_finding_lines, summary, summary_with_new
-from jobs.pages.run import verdict_line
+from jobs.pages.run_pages import finding_lines, new_finding_lines, summary, summary_with_new, verdict_line
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.warehouse import Warehouse
 

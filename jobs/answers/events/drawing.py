@@ -16,9 +16,8 @@ from jobs.answers.events.unread_spans import OF_STAYS, AnyRow, doubt_before, dou
 from jobs.answers.history import History
 from jobs.answers.table_reader import Condition, Row, equal
 from jobs.output.failure import visible
-from jobs.output.moved_time import moved
-from jobs.output.table_layout import cut_middle, width_of
-from jobs.output.zones import local_time
+from jobs.output.rows import cut_middle, width_of
+from jobs.output.zones import local_time, moved
 from schemas.words.history import OwnershipPhase
 from udfs.sentences.counts import counted
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from jobs.output.moved_time import moved
+from jobs.output.zones import moved
 from schemas.words.history import TaskRole
 
 # Columns of partition_moves and of ownership_intervals.

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from jobs.configuration.settings import Settings, number_settings
 from jobs.output.failure import Failure
-from jobs.output.moved_time import moved
+from jobs.output.zones import moved
 from jobs.queries.definitions.dialects import portable_text
 from schemas.renames import RENAMES, Named, old_name
 from schemas.tables import USER_TABLES

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from markupsafe import Markup
 
-from jobs.output.moved_time import moved
+from jobs.output.zones import moved
 from jobs.reporting.drawings.svg import (
     GUTTER,
     WIDTH,

@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from math import ceil, floor
 
-from jobs.output.moved_time import moved
-from jobs.output.zones import ZONES, instants, local_time
+from jobs.output.zones import ZONES, instants, local_time, moved
 from jobs.reporting.drawings.svg import GUTTER, WIDTH, Svg, join, text, upright
 
 # Seconds between two ticks.

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 
 from jobs.answers.short_ids import ShortIds
-from jobs.pages.finding_lines import evidence_place
+from jobs.pages.run_pages import evidence_place
 from jobs.reporting.rows.listings import Row
 from schemas.words.gate import FindingKind
 from schemas.words.records import OFFSETS_TOPIC

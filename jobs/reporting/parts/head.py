@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from jobs.pages.finding_lines import summary_with_new
+from jobs.pages.run_pages import summary_with_new
 from jobs.reporting.rows.listings import Row, moment
 from jobs.reporting.rows.questions import Answers
 from jobs.runs.log_end import is_old, old_log_text

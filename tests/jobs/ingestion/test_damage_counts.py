@@ -10,7 +10,7 @@ import pytest
 
 from jobs.ingestion.task.copies import Copy
 from jobs.ingestion.task.plan import readings, units
-from jobs.pages.run import damage_lines
+from jobs.pages.run_pages import damage_lines
 from jobs.sources.segment_source import segment_files
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.batches import batch_of, record

@@ -6,8 +6,7 @@ from itertools import groupby
 import numpy as np
 import pytest
 
-from jobs.output.rows import Format, row_lines
-from jobs.output.table_layout import CUT, cut_middle, cut_names
+from jobs.output.rows import CUT, Format, cut_middle, cut_names, row_lines
 
 LETTERS = "abcdefgxyz-._0123456789"
 # Two columns wide, and marks upon the letter before them.

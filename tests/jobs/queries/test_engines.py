@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from jobs.output.rows import Format, row_lines
-from jobs.pages import run
+from jobs.pages import run_pages
 from jobs.queries.definitions.dialects import Dialect
 from jobs.queries.definitions.tables import table_definitions
 from jobs.queries.definitions.views import view_definitions
@@ -36,7 +36,7 @@ __all__ = ["audited_sample"]
 
 ROOT = Path(__file__).parents[3]
 QUERIES = (ROOT / "docs" / "queries.sql").read_text()
-FOUND = [*QUERIES.split(";\n"), *statements(), *re.findall(r'"(SELECT .+?)"', Path(run.__file__).read_text())]
+FOUND = [*QUERIES.split(";\n"), *statements(), *re.findall(r'"(SELECT .+?)"', Path(run_pages.__file__).read_text())]
 # Several pages show the same.
 SHOWN = list(dict.fromkeys(statement for each in FOUND if (statement := each.strip().rstrip(";"))))
 INSTANTS = ("'2026-11-21T17:36:40'", "'2026-11-21T18:36:40+01:00'", "1795282600123", "now()", "NULL")

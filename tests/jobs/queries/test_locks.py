@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from jobs.output.failure import Failure
-from jobs.output.interrupts import go_on
+from jobs.output.failure import Failure, go_on
 from jobs.queries.engines.duckdb_engine import DuckDBEngine
 from schemas.words.exit_codes import ExitCode
 from tests.make.tables import make

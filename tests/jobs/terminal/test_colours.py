@@ -5,7 +5,7 @@ import pty
 import subprocess
 import sys
 
-PAGE = "from jobs.output.text_pages import with_severities; print(*with_severities({lines!r}), sep='\\n')"
+PAGE = "from jobs.output.rows import with_severities; print(*with_severities({lines!r}), sep='\\n')"
 LINES = ["FINDINGS, exit code 20: 1 critical", "critical  partition_stopped: 1", "          critical", "criticality"]
 RED = ["\x1b[31mFINDINGS\x1b[0m, exit code 20: 1 critical", "\x1b[31mcritical\x1b[0m  partition_stopped: 1", *LINES[2:]]
 

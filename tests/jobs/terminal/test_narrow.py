@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jobs.command_line.flags import COMMANDS, add_arguments
-from jobs.output.table_layout import paragraph
+from jobs.output.rows import paragraph
 from tests.audited_sample import ROOT, SAMPLE
 from tests.builders.warehouses.for_reports import LATER, judged, state
 from tests.make.tables import NOW

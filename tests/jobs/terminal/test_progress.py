@@ -8,9 +8,9 @@ import pytest
 
 from jobs.engine.engine import FinishedTasks, sizes_of
 from jobs.engine.task import PlanRow, TaskSpec
-from jobs.output import failure, live_line
-from jobs.output.live_line import Live
+from jobs.output import failure, terminal
 from jobs.output.progress import Activity
+from jobs.output.terminal import Live
 from tests.runs.ingested import ROOT
 from tests.terminals.terminals import Shown, on_terminal
 
@@ -100,7 +100,7 @@ def test_a_message_waits_until_a_line_is_drawn_and_then_takes_its_place(
         events.append(text)
         return len(text)
 
-    monkeypatch.setattr(live_line.os, "write", write)
+    monkeypatch.setattr(terminal.os, "write", write)
     live = Live()
     live.lock = lock = AskedLock()  # type: ignore[assignment]
     monkeypatch.setattr(failure, "LIVE", live)

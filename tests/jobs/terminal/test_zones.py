@@ -11,7 +11,7 @@ import pytest
 
 from jobs import cli
 from jobs.output.zones import in_zone
-from jobs.pages.gate import as_of_text
+from jobs.pages.run_pages import as_of_text
 
 ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}(?:Z|[+-]\d\d:\d\d)")
 CLOCK = re.compile(r"(?<![T\d:.])(\d\d):(\d\d):(\d\d)(?=\.\d{3}(?!\d)|(?![\d:.]))")
