@@ -20,8 +20,8 @@ from jobs.gating.options import check_matches, check_pattern
 from jobs.output.failure import Failure
 from jobs.output.rows import Format, print_rows, write_lines
 from jobs.redacting.copy_warehouse import Copied, copy_warehouse
+from jobs.redacting.redaction import Key, Redaction, is_hash, key_of
 from jobs.reporting.report_folder import check_cluster, check_folder, marks_of, report_place
-from jobs.reporting.rows.redaction import Key, Redaction, is_hash, key_of
 from jobs.reporting.write_report import WrittenReport, write_report
 from jobs.storage.places.place import Place
 from jobs.warehouses.any_warehouse import check_has_runs, check_path, one_cluster, place_of, reading

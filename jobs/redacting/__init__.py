@@ -1,1 +1,1 @@
-"""Copies of finished warehouses in which names are keyed hashes and raw bytes are NULL."""
+"""Names as keyed hashes, and copies of finished warehouses in which names are hashes and raw bytes are NULL."""

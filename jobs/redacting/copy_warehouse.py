@@ -13,8 +13,7 @@ import pyarrow.parquet as pq
 
 from jobs.output.failure import Failure
 from jobs.output.progress import counting
-from jobs.redacting.redacted_rows import RedactedRows, names_in, redacted_rows
-from jobs.reporting.rows.redaction import Key
+from jobs.redacting.redaction import Key, Kind, Redaction, kind_of, known_words
 from jobs.storage.closes import wait_for_closes
 from jobs.storage.places.place import Place
 from jobs.warehouses.any_warehouse import check_has_runs
@@ -32,6 +31,10 @@ from udfs.arrays.arrow_schema import table_schema
 
 # The copy's tables have one version.
 SEQUENCE, VERSION = 1, 0
+# Names that no sentence has, or that are too short to be looked for in one.
+NOT_IN_SENTENCES = (
+    "metadata", "rack", "racks", "rack_id", "subtopology_id", "value", "key", "text", "group_pattern",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -58,8 +61,8 @@ def copy_warehouse(source: Warehouse, target: Place, key: Key, time_ms: int) -> 
         check_new(target)
         versions = source.readable_versions()
         files = [file for name, version in versions.items() for file in source_files(source, TABLES[name], version)]
-        redacted = redacted_rows(key.secret, all_names(files))
-        rows = write_tables(source, target, files, versions, redacted, time_ms)
+        redaction = Redaction(key.secret, all_names(files))
+        rows = write_tables(source, target, files, versions, redaction, time_ms)
         wait_for_closes()
         (target / MARKER).write_whole(marker_text(is_redacted=True))
     return Copied(str(target), len(versions), rows)
@@ -104,7 +107,7 @@ def write_tables(
     target: Place,
     files: list[SourceFile],
     versions: dict[str, int],
-    redacted: RedactedRows,
+    redaction: Redaction,
     time_ms: int,
 ) -> int:
     """`runs` last: before that, a reader of the folder sees no run."""
@@ -115,7 +118,7 @@ def write_tables(
         for name in sorted([*versions, *state], key=lambda each: each == RUNS):
             added: list[DataFile] = []
             for file in (each for each in files if each.table.name == name):
-                added += write_file(file, target, redacted, named)
+                added += write_file(file, target, redaction, named)
                 activity.done += 1
             num_rows += sum(file.num_rows for file in added)
             write_first_version(target / TABLES[name].folder, TABLES[name], Change(tuple(added)), SEQUENCE, time_ms)
@@ -123,11 +126,11 @@ def write_tables(
 
 
 def write_file(
-    file: SourceFile, target: Place, redacted: RedactedRows, named: list[tuple[str, int]]
+    file: SourceFile, target: Place, redaction: Redaction, named: list[tuple[str, int]]
 ) -> Iterator[DataFile]:
     written = TableFile(target / file.table.folder, file.table, "redacted")
     for rows in windows_of(file):
-        hashed = redacted.of(file.table.name, rows)
+        hashed = redacted(redaction, file.table.name, rows)
         written.write(with_versions(hashed, named) if file.table.name == RUNS else hashed)
     if (done := written.close()) is not None:
         yield replace(done, is_provisional=file.is_provisional)
@@ -137,3 +140,67 @@ def with_versions(runs: pa.Table, named: list[tuple[str, int]]) -> pa.Table:
     place = runs.schema.get_field_index("table_versions")
     field = runs.schema.field(place)
     return runs.set_column(place, field, pa.array([named] * runs.num_rows, field.type))
+
+
+def names_in(table: str, rows: pa.Table) -> Iterator[str]:
+    """Names that sentences of any table may have."""
+    for name, column in zip(rows.column_names, rows.columns, strict=True):
+        for path, texts in leaves(column.combine_chunks(), name):
+            if kind_of(table, path) in (Kind.NAME, Kind.WORD) and path.rpartition(".")[2] not in NOT_IN_SENTENCES:
+                known = known_words() if kind_of(table, path) is Kind.WORD else frozenset()
+                yield from (text for text in texts.unique().to_pylist() if text and text not in known)
+
+
+def leaves(array: pa.Array, path: str) -> Iterator[tuple[str, pa.Array]]:
+    """The texts in a column, with their paths."""
+    kind = array.type
+    if pa.types.is_string(kind):
+        yield path, array
+    elif pa.types.is_map(kind):
+        yield from leaves(array.keys, f"{path}.key")
+        yield from leaves(array.items, f"{path}.value")
+    elif pa.types.is_list(kind):
+        yield from leaves(array.values, path)
+    elif pa.types.is_struct(kind):
+        for place, each in enumerate(kind):
+            yield from leaves(array.field(place), f"{path}.{each.name}")
+
+
+def redacted(redaction: Redaction, table: str, rows: pa.Table) -> pa.Table:
+    """Nested columns keep their form."""
+    columns = [
+        redacted_array(redaction, table, column.combine_chunks(), name)
+        for name, column in zip(rows.column_names, rows.columns, strict=True)
+    ]
+    return pa.Table.from_arrays(columns, schema=rows.schema)
+
+
+def redacted_array(redaction: Redaction, table: str, array: pa.Array, path: str) -> pa.Array:
+    kind = array.type
+    if pa.types.is_string(kind):
+        return redacted_texts(redaction, array, kind_of(table, path))
+    if pa.types.is_binary(kind):
+        return pa.nulls(len(array), kind)
+    if not pa.types.is_nested(kind):
+        return array
+    is_null = array.is_null()
+    if pa.types.is_map(kind):
+        keys = redacted_array(redaction, table, array.keys, f"{path}.key")
+        values = redacted_array(redaction, table, array.items, f"{path}.value")
+        return pa.MapArray.from_arrays(array.offsets, keys, values, kind, mask=is_null)
+    if pa.types.is_list(kind):
+        values = redacted_array(redaction, table, array.values, path)
+        return pa.ListArray.from_arrays(array.offsets, values, kind, mask=is_null)
+    fields = [redacted_array(redaction, table, array.field(at), f"{path}.{each.name}") for at, each in enumerate(kind)]
+    return pa.StructArray.from_arrays(fields, fields=list(kind), mask=is_null)
+
+
+def redacted_texts(redaction: Redaction, array: pa.Array, kind: Kind) -> pa.Array:
+    """Each distinct text is looked at once."""
+    if kind is Kind.OURS:
+        return array
+    if kind is Kind.RAW:
+        return pa.nulls(len(array), array.type)
+    encoded = array.dictionary_encode()
+    replaced = [redaction.of_kind(kind, text) for text in encoded.dictionary.to_pylist()]
+    return pa.array(replaced, pa.string()).take(encoded.indices)

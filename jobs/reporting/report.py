@@ -12,6 +12,7 @@ from jobs.answers.table_reader import Row as DictRow
 from jobs.command_line.values import GroupChoice
 from jobs.output.progress import counting
 from jobs.output.zones import ZONES
+from jobs.redacting.redaction import Key, NoRedaction, Redaction, known_words
 from jobs.reporting.group_pages import About, GroupPages, part_text
 from jobs.reporting.page_files import ENDING, GROUPS_FOLDER, Page
 from jobs.reporting.pages import page, part_of_page
@@ -22,7 +23,6 @@ from jobs.reporting.parts.overview import SEVERITIES, GroupLine, counted_groups,
 from jobs.reporting.rows.listings import Row
 from jobs.reporting.rows.names import anchor
 from jobs.reporting.rows.questions import Answers, Ask, asking, name_statement, overview_statements, row_statements
-from jobs.reporting.rows.redaction import Key, NoRedaction, Redaction
 from jobs.warehouses.warehouse import Warehouse
 
 # Of the first page: beyond it, groups have pages of their own.
@@ -116,12 +116,9 @@ def groups_to_draw(
 
 
 def redaction_of(ask: Ask, cluster: str, key: bytes) -> Redaction:
-    # Only here: it loads the assignors.
-    from jobs.redacting.columns import known_words
-
     (rows,) = ask({"names": name_statement(cluster)}).values()
     names = (row["name"] for row in rows if not (row["may_be_word"] and row["name"] in known_words()))
-    return Redaction(key, [cluster, *names], known_words())
+    return Redaction(key, [cluster, *names])
 
 
 def redact_about(redaction: Redaction, cluster: str, choice: GroupChoice, key: Key) -> About:

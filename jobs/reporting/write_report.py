@@ -9,11 +9,11 @@ from jobs.engine.engine import Engine
 from jobs.output.progress import counting, doing
 from jobs.output.zones import ZONES, in_zone
 from jobs.processes.processors import default_workers
+from jobs.redacting.redaction import Key
 from jobs.reporting.group_pages import LEAST_FOR_WORKERS, write_by_workers
 from jobs.reporting.page_files import INDEX, WrittenPages, write_group_pages, write_index
 from jobs.reporting.report import Report, report_of
 from jobs.reporting.report_folder import basis_of, unwritable
-from jobs.reporting.rows.redaction import Key
 from jobs.storage.places.place import Place
 from jobs.warehouses.warehouse import Warehouse
 from udfs.sentences.counts import counted

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from jobs.answers.marks import marks_about
 from jobs.answers.table_reader import Row as DictRow
+from jobs.redacting.redaction import Redaction
 from jobs.reporting.drawings.member_bar import member_numbers, swatch
 from jobs.reporting.parts.figures import Figure, GroupRows, figures
 from jobs.reporting.parts.findings import Finding
@@ -16,7 +17,6 @@ from jobs.reporting.parts.stories import Episode, story
 from jobs.reporting.rows.listings import Listing, Row
 from jobs.reporting.rows.names import anchor
 from jobs.reporting.rows.questions import Answers, Ask, group_statements
-from jobs.reporting.rows.redaction import Redaction
 
 # Worst first; the history of the others is drawn in brief. A report of their own, by `--group`, has more.
 MOST_IN_FULL = 150

@@ -7,6 +7,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+from jobs.redacting.redaction import Key, NoRedaction
 
 from jobs.command_line.values import GroupChoice
 from jobs.engine.local import LocalEngine
@@ -16,7 +17,6 @@ from jobs.reporting.group_pages import write_by_workers
 from jobs.reporting.page_files import write_group_pages
 from jobs.reporting.parts.group_parts import GroupsToDraw
 from jobs.reporting.report import Report, report_of
-from jobs.reporting.rows.redaction import Key, NoRedaction
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.any_warehouse import reading
 from schemas.words.exit_codes import ExitCode
