@@ -7,12 +7,12 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from jobs.redacting.redaction import Key, NoRedaction
 
 from jobs.command_line.values import GroupChoice
 from jobs.engine.local import LocalEngine
 from jobs.output.failure import Failure
 from jobs.output.zones import in_zone
+from jobs.redacting.redaction import Key, NoRedaction
 from jobs.reporting.group_pages import write_by_workers
 from jobs.reporting.page_files import write_group_pages
 from jobs.reporting.parts.group_parts import GroupsToDraw

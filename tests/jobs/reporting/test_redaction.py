@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 
 import pytest
-from jobs.redacting.redaction import Redaction
 
 from jobs import cli
+from jobs.redacting.redaction import Redaction
 from jobs.warehouses.any_warehouse import reading
 from tests.builders.warehouses.for_reports import FINDING, judged, state
 from tests.builders.warehouses.hostile_names import NAMES
