@@ -9,7 +9,6 @@ for. Writes: one line per snapshot, or rows of `cluster_snapshots`, `topic_snaps
 
 import argparse
 import math
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -132,9 +131,3 @@ def ticks(every: float | None, lasting: float | None) -> Iterator[None]:
             return
         time.sleep(max(0.0, begin + number * every - time.monotonic()))
         yield
-
-
-if __name__ == "__main__":
-    from jobs.cli import main
-
-    sys.exit(main(["capture", *sys.argv[1:]]))

@@ -11,7 +11,6 @@ shows all columns of Kafka's tool.
 """
 
 import argparse
-import sys
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import chain
@@ -104,9 +103,3 @@ def left_out(arguments: argparse.Namespace, answer: description.DescribedRows) -
     if arguments.shown != "members" or not arguments.verbose:
         return always
     return always | LEFT_OUT_VERBOSE | description.empty_columns(answer)
-
-
-if __name__ == "__main__":
-    from jobs.cli import main
-
-    sys.exit(main(["describe", *sys.argv[1:]]))

@@ -6,7 +6,6 @@ Reads history tables. If the table has no rows, nothing changed.
 """
 
 import argparse
-import sys
 
 from jobs.answers.history import (
     INCOMPLETE,
@@ -43,9 +42,3 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print_answer(Difference._fields, rows, arguments.format, is_wide=True)
     return ExitCode.CLEAN
-
-
-if __name__ == "__main__":
-    from jobs.cli import main
-
-    sys.exit(main(["diff", *sys.argv[1:]]))

@@ -9,7 +9,6 @@ code 0 if nothing is broken, else 23.
 """
 
 import argparse
-import sys
 from collections.abc import Sequence
 
 from jobs.checks import history_checks, row_checks, snapshot_checks, table_checks, version_checks
@@ -47,9 +46,3 @@ def run_checks(root: Place, *, with_spark: bool = False) -> Sequence[Finding]:
         checked = table_checks.open_tables(reading(root))
         all_findings = [finding for check in checks for finding in findings(check, checked)]
     return sorted(all_findings, key=lambda finding: ORDER.index(finding.status))
-
-
-if __name__ == "__main__":
-    from jobs.cli import main
-
-    sys.exit(main(["doctor", *sys.argv[1:]]))

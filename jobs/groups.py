@@ -9,7 +9,6 @@ that is not as of a later time. In tables LAST-COMMIT has no date if it is of th
 """
 
 import argparse
-import sys
 from datetime import datetime
 from typing import Any
 
@@ -88,9 +87,3 @@ def say_unknown(number: int, arguments: argparse.Namespace) -> None:
         is_narrow = arguments.type is not None or arguments.state is not None
         left_out = "; they are left out, since --type and --state cannot be compared" if is_narrow else ""
         say(f"groups with unknown TYPE or STATE, because records are missing: {number}{left_out}")
-
-
-if __name__ == "__main__":
-    from jobs.cli import main
-
-    sys.exit(main(["groups", *sys.argv[1:]]))

@@ -12,7 +12,6 @@ refused: a planned deployment may be late, and a mark at another time than the c
 """
 
 import argparse
-import sys
 import time
 from datetime import datetime, timedelta
 
@@ -109,9 +108,3 @@ def show(marks: list[Row], arguments: argparse.Namespace) -> int:
     rows = [[mark[name] for name in COLUMNS] for mark in marks]
     print_rows(COLUMNS, rows, arguments.format, is_wide=arguments.wide)
     return ExitCode.CLEAN
-
-
-if __name__ == "__main__":
-    from jobs.cli import main
-
-    sys.exit(main(["mark", *sys.argv[1:]]))

@@ -10,7 +10,6 @@ stop before the reset.
 
 import argparse
 import re
-import sys
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -94,9 +93,3 @@ def say_below_zero(rows: Sequence[tuple[str, int, int]]) -> None:
     if odd:
         line = "is negative, as the group committed it; kafka-consumer-groups sets the earliest offset instead"
         say(visible(f"{list_names(odd, 1)}: {line}"))
-
-
-if __name__ == "__main__":
-    from jobs.cli import main
-
-    sys.exit(main(["offsets", *sys.argv[1:]]))

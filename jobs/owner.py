@@ -13,7 +13,6 @@ gives the same rows, without `reading`.
 """
 
 import argparse
-import sys
 from datetime import datetime
 
 from jobs.answers.events.readers import Readers
@@ -129,9 +128,3 @@ def check_known(history: History, topic: str, partition: int) -> None:
             f"topic {topic} has no partition {partition}; give a partition from {min(partitions)} to {max(partitions)}"
         )
         raise Failure(ExitCode.USAGE, visible(line))
-
-
-if __name__ == "__main__":
-    from jobs.cli import main
-
-    sys.exit(main(["owner", *sys.argv[1:]]))

@@ -10,7 +10,6 @@ the coordinator are not in the log: they come from snapshots. Reads `history_cov
 """
 
 import argparse
-import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC
 from typing import Any
@@ -191,9 +190,3 @@ def unread_text(history: History, partition: int) -> str:
     known = sorted({row["offsets_partition"] for row in history.coverage()})
     which = list_names([str(each) for each in known], MOST_SHOWN)
     return f"never: no source had a record of it; the warehouse has {counted(len(known), 'other')}: {which}"
-
-
-if __name__ == "__main__":
-    from jobs.cli import main
-
-    sys.exit(main(["partition", *sys.argv[1:]]))

@@ -15,7 +15,6 @@ minutes after it; of several marks, the event followed the newest. CSV and JSON 
 
 import argparse
 import re
-import sys
 from datetime import UTC, datetime
 from typing import Any
 
@@ -136,9 +135,3 @@ def bounds_text(low: int | None, high: int | None) -> str | None:
     if not low:
         return f"up to {longest_text(high)}" if high else duration_text(high)
     return longest_text(high) if low == high else f"{duration_text(low)} to {longest_text(high)}"
-
-
-if __name__ == "__main__":
-    from jobs.cli import main
-
-    sys.exit(main(["rebalances", *sys.argv[1:]]))

@@ -10,7 +10,6 @@ if one file would be too large. A browser shows it without a network.
 """
 
 import argparse
-import sys
 import time
 from dataclasses import asdict
 
@@ -99,9 +98,3 @@ def known_cluster(warehouse: Warehouse, wanted: str | None) -> str:
     if wanted is not None and known and wanted not in known:
         raise Failure(ExitCode.USAGE, unknown("cluster", wanted, known))
     return one_cluster(warehouse, wanted)
-
-
-if __name__ == "__main__":
-    from jobs.cli import main
-
-    sys.exit(main(["report", *sys.argv[1:]]))

@@ -15,7 +15,6 @@ which is one object; CSV has the lines of the groups. SQL has all groups: the vi
 """
 
 import argparse
-import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -383,9 +382,3 @@ def event_detail(event: Any) -> str | None:
 
 def duration(start: datetime, end: datetime) -> str:
     return in_words(max((end - start) // timedelta(microseconds=1), 0))
-
-
-if __name__ == "__main__":
-    from jobs.cli import main
-
-    sys.exit(main(["status", *sys.argv[1:]]))

@@ -15,7 +15,6 @@ and the events `before` and `after`. Without a time, it also has `verdict`, `ver
 """
 
 import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -143,9 +142,3 @@ def unseen_around(history: History, story: EventStory, at: datetime) -> list[Uns
         for each in unseen_of(history.coverage(event.row["evidence_partition"]))
         if (first is None or each.after_offset >= first.offset) and (last is None or each.after_offset < last.offset)
     ]
-
-
-if __name__ == "__main__":
-    from jobs.cli import main
-
-    sys.exit(main(["why", *sys.argv[1:]]))
