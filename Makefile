@@ -56,12 +56,12 @@ lag := $(addprefix tests/udfs/,lag rules) tests/jobs/measuring
 assignors := $(addprefix tests/udfs/,assignors audit) tests/jobs/recomputing
 ingest := $(addprefix tests/jobs/,ingestion sources broker capturing)
 answers := tests/udfs/sentences $(addprefix tests/jobs/,answers auditing command_line output terminal queries)
-gate := tests/findings tests/stories $(addprefix tests/jobs/,gating pages docs_pages configuration)
+gate := tests/findings tests/stories $(addprefix tests/jobs/,gating pages configuration)
 report := tests/jobs/reporting tests/jobs/redacting tests/browser
 storage := $(addprefix tests/jobs/,storage warehouses runs checks maintaining) tests/faults
 engine := $(addprefix tests/jobs/,processes engine spark) tests/equal tests/cluster
 kafka := tests/kafka
-docs := tests/docs tests/jobs/supply_chain tests/sample tests/benchmarks tests/compare tests/test_*.py
+docs := tests/docs tests/sample tests/benchmarks tests/compare tests/test_*.py
 AREAS := records replay lag assignors ingest answers gate report storage engine kafka docs
 
 .PHONY: $(addprefix test-,$(AREAS))
@@ -73,16 +73,7 @@ check: setup ## format, lint, types, layers, generated pages
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest -q tests/test_layers.py
-	$(BIN)/python -m jobs.docs_pages.records --check
-	$(BIN)/python -m jobs.docs_pages.tables --check
-	$(BIN)/python -m jobs.docs_pages.renames --check
-	$(BIN)/python -m jobs.docs_pages.functions --check
-	$(BIN)/python -m jobs.docs_pages.metrics --check
-	$(BIN)/python -m jobs.docs_pages.commands --check
-	$(BIN)/python -m jobs.docs_pages.settings --check
-	$(BIN)/python -m jobs.docs_pages.outcomes --check
-	$(BIN)/python -m jobs.docs_pages.folders --check
-	$(BIN)/python -m jobs.docs_pages.licences --check
+	$(BIN)/python .ci/docs.py --check
 	$(BIN)/python -m benchmarks.page --check
 
 ledger: setup ## lines, files and statements of the product and the tests, and how they differ from .ci/ledger.json
@@ -97,11 +88,11 @@ docs: setup ## the site of docs/, into site/; any warning is an error
 
 dist: setup ## under dist/: one zip for spark-submit --py-files, the packages that it needs, the bill of materials
 	@$(BIN)/python .ci/dist.py
-	@$(BIN)/python -m jobs.supply_chain.package_list dist/requirements.txt
-	@$(BIN)/python -m jobs.supply_chain.bill dist/groupscope.cdx.json
+	@$(BIN)/python .ci/supply.py packages dist/requirements.txt
+	@$(BIN)/python .ci/supply.py bill dist/groupscope.cdx.json
 
 advisories: setup ## compare the lock with published advisories; says what could not be checked
-	@$(BIN)/python -m jobs.supply_chain.advisories
+	@$(BIN)/python .ci/supply.py advisories
 
 bench: setup ## the figures of the project, measured side by side with their rivals
 	$(BIN)/python -m benchmarks

@@ -24,8 +24,6 @@ ALLOWED = {
     | {"obstore", "hdfs_native", "jinja2", "markupsafe", "argcomplete", "tzlocal"}
     # The compiler of loops, and the half of it that knows the processor.
     | {"numba", "llvmlite"}
-    # Only in `jobs/supply_chain`, which developers run.
-    | {"packaging"}
     # Only with the extra `kafka`, so never when a module loads.
     | {"kafka"}
     | {"schemas", "udfs", "jobs"},

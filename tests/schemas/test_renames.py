@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from jobs.docs_pages import renames as renames_page
 from schemas.functions import FUNCTIONS
 from schemas.renames import RENAMES, Named, old_name, renamed, renamed_columns
 from schemas.tables import USER_TABLES
@@ -54,7 +53,6 @@ def test_every_view_begins_with_v():
 
 def test_the_page_has_each_rename_beside_its_old_name():
     text = (ROOT / "docs" / "renames.md").read_text(encoding="utf-8")
-    assert text == renames_page.page()
     rows = re.findall(r"^\| `(\w+)` \| (?:`(\w+)`|gone) \| (\w+) \| (\d) \|", text, flags=re.MULTILINE)
     assert rows == [(each.old, each.new or "", each.kind, str(each.since)) for each in RENAMES]
     kept = set(re.findall(r"^- `(\w+)` is still the name of a column of `gate_spans`", text, flags=re.MULTILINE))

@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from jobs.docs_pages.functions import page
 from jobs.sources.segment_files import framed_pieces, offsets_partition_of, spans_of
 from jobs.storage.places.local_place import LocalPlace
 from schemas.words.records import OFFSETS_TOPIC
@@ -62,8 +61,3 @@ def test_the_code_of_the_page_prints_what_the_page_shows(spark):
             exec(code, names)
         assert [line.rstrip() for line in printed.getvalue().strip().splitlines()] == shown.strip().splitlines()
     assert (sources, len(BLOCKS), sum(bool(shown) for _, shown in BLOCKS)) == (1, 6, 4)
-
-
-def test_the_page_has_what_the_declarations_say():
-    assert page(PAGE) == PAGE
-    assert "| `result.rejected.reason` | STRING |" in PAGE

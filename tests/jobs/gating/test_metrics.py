@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from jobs.configuration.settings import Settings
-from jobs.docs_pages import metrics as metrics_page
 from jobs.gating.declarations.metric_files import FAILING, Limit, metric_files, parse_metrics
 from jobs.gating.declarations.rule_files import RuleFile
 from jobs.gating.declarations.sql_text import Parameters, parameters
@@ -63,10 +62,6 @@ def test_verdicts_are_counted_as_of_the_run(tmp_path: Path) -> None:
     rows = [{"own_verdict": "STOP", "partition": place, "as_of_time": each} for place, each in enumerate(times)]
     frame = frames_of(make(tmp_path, {"group_verdicts": rows}), "group_verdicts")["group_verdicts"]
     assert (frame.total("num_rows"), frame.total("num_bad")) == (1, 1)
-
-
-def test_the_page_of_metrics_is_current() -> None:
-    assert (ROOT / metrics_page.PAGE).read_text() == metrics_page.page()
 
 
 BROKEN: tuple[tuple[str, str, tuple[Mapping[str, Any], ...]], ...] = (

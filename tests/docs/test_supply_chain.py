@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -9,11 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.docs_pages import licences
-from jobs.supply_chain import advisories, bill, package_list
-from jobs.supply_chain.parts import LOCK, locked_packages, needed_packages
-
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
+SUPPLY = runpy.run_path(str(ROOT / ".ci" / "supply.py"))
+LOCK, locked_packages, needed_packages = SUPPLY["LOCK"], SUPPLY["locked_packages"], SUPPLY["needed_packages"]
 
 
 @pytest.mark.parametrize("lock", [LOCK, ROOT / "tests" / "fuzz" / "requirements.lock"], ids=["all", "fuzz"])
@@ -59,7 +58,7 @@ def parents_in(lock: str) -> dict[str, set[str]]:
 
 
 def test_the_list_for_clusters_is_of_lines_of_the_lock() -> None:
-    text = "".join(f"{line}\n" for line in package_list.lines())
+    text = "".join(f"{line}\n" for line in SUPPLY["needed_lines"]())
     names = {line.split("==")[0] for line in text.splitlines() if "==" in line}
     assert names == needed_packages()
     assert {line.rstrip(" \\") for line in text.splitlines()} <= {
@@ -72,7 +71,7 @@ def test_the_bill_of_materials_is_valid_and_complete() -> None:
     from cyclonedx.schema import SchemaVersion
     from cyclonedx.validation.json import JsonStrictValidator
 
-    text = bill.text()
+    text = SUPPLY["bill"]()
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
     components = {each["purl"]: each for each in json.loads(text)["components"]}
     pinned = re.findall(r"^([a-z0-9._-]+)==(\S+)", LOCK.read_text(), re.M)
@@ -80,11 +79,11 @@ def test_the_bill_of_materials_is_valid_and_complete() -> None:
     by_name = {each["name"]: each for each in components.values()}
     assert by_name["py4j"]["scope"] == "required" and by_name["pytest"]["scope"] == "excluded"
     assert "pkg:maven/io.delta/delta-storage@4.4.0" in components
-    assert bill.text() == text
+    assert SUPPLY["bill"]() == text
 
 
 def test_the_page_of_licences_names_every_package() -> None:
-    text = licences.page()
+    text = (ROOT / "docs" / "licences.md").read_text()
     for package in locked_packages():
         assert f"| {package.name} | {package.version} | " in text
     assert "| pyarrow | 26.0.1 | Apache-2.0 |" in text
@@ -93,19 +92,19 @@ def test_the_page_of_licences_names_every_package() -> None:
 def test_what_was_not_checked_is_not_called_clean() -> None:
     unknown = {"name": "a", "skip_reason": "Dependency not found"}
     clean, flawed = {"name": "b", "version": "1", "vulns": []}, {"name": "c", "version": "2", "vulns": [{"id": "X-1"}]}
-    assert advisories.verdict([clean]) == (["1 package checked, none has a known flaw."], 0)
-    lines, code = advisories.verdict([unknown, unknown])
+    assert SUPPLY["verdict"]([clean]) == (["1 package checked, none has a known flaw."], 0)
+    lines, code = SUPPLY["verdict"]([unknown, unknown])
     assert code == 2 and lines[0].startswith("Nothing was checked")
-    lines, code = advisories.verdict([unknown, clean])
+    lines, code = SUPPLY["verdict"]([unknown, clean])
     assert code == 2 and lines[0].endswith("does not know them: a")
-    lines, code = advisories.verdict([unknown, clean, flawed])
+    lines, code = SUPPLY["verdict"]([unknown, clean, flawed])
     assert code == 1 and lines[0] == "c 2: X-1, mended in no release" and lines[-1] == "2 packages checked."
-    assert advisories.verdict([])[1] == 2
+    assert SUPPLY["verdict"]([])[1] == 2
 
 
 def test_the_command_says_in_one_way_what_it_checked() -> None:
     """With or without a service that answers."""
-    program = [sys.executable, "-m", "jobs.supply_chain.advisories"]
+    program = [sys.executable, ".ci/supply.py", "advisories"]
     done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode in {0, 1, 2} and not done.stderr
     assert ("checked" in done.stdout.splitlines()[-1]) and ("Nothing was checked" in done.stdout) <= (

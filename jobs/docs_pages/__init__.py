@@ -1,1 +1,0 @@
-"""Writes the generated pages of `docs/`."""

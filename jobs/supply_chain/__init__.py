@@ -1,1 +1,0 @@
-"""What the project is made of besides its own code: locked packages and jars, their licences, their known flaws."""
