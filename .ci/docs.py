@@ -71,9 +71,7 @@ def table(head: str, rows: Iterable[Iterable[str]]) -> Lines:
     yield ""
 
 
-# -- records
-
-
+# Records.
 def type_name(kind: FieldType) -> str:
     match kind:
         case Array(of):
@@ -136,9 +134,7 @@ def client_payloads() -> Lines:
     yield from shape_lines("User data of `cooperative-sticky`", payloads.COOPERATIVE_STICKY_FORMS)
 
 
-# -- tables, functions
-
-
+# Tables and functions.
 def shown_type(kind: ColumnType) -> str:
     """Structs by that word only: their fields have rows of their own."""
     match kind:
@@ -205,9 +201,7 @@ def functions() -> Lines:
         yield from table("argument or result | type | what it is", shown)
 
 
-# -- commands, settings, outcomes
-
-
+# Commands, settings, outcomes.
 # Commands that do two things.
 USAGES = {
     "status": ("groupscope status [flags]", "groupscope status GROUP [flags]"),
@@ -319,9 +313,7 @@ def exported() -> Lines:
     return table("metric | what it is | labels", rows)
 
 
-# -- the project
-
-
+# The project.
 def folders() -> Lines:
     packages = [each for layer in LAYERS for each in sorted(Path(layer).rglob("__init__.py"))]
     docstrings = (ast.get_docstring(ast.parse(each.read_text(encoding="utf-8"))) or "" for each in packages)

@@ -24,6 +24,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from jobs.spark.jars import DELTA
+from udfs.sentences.counts import counted
 
 ROOT = Path(__file__).parents[1]
 LOCK = ROOT / "requirements.lock"
@@ -32,8 +33,6 @@ PACKAGE = re.compile(r"^([a-z0-9._-]+)==(\S+)(.*?)(?=^[a-z0-9]|\Z)", re.MULTILIN
 HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 # The jars do not say it; these are the licences of both projects.
 OF_ORGANISATIONS = {"io.delta": "Apache-2.0", "io.unitycatalog": "Apache-2.0"}
-UNSTATED = "not stated by the package"
-LONGEST = 80
 CLEAN, FLAWS, UNCHECKED = 0, 1, 2
 PIP_AUDIT = ("pip_audit", "--require-hashes", "--disable-pip", "--progress-spinner", "off", "--format", "json")
 
@@ -77,7 +76,7 @@ def licence_of(package: str) -> str:
     if stated := [each.rpartition(" :: ")[2] for each in classifiers if not each.endswith("OSI Approved")]:
         return ", ".join(stated)
     lines = str(facts.get("license", "")).strip().splitlines()
-    return lines[0][:LONGEST] if lines else UNSTATED
+    return lines[0][:80] if lines else "not stated by the package"
 
 
 def licences() -> dict[str, list[tuple[str, str, str]]]:
@@ -157,7 +156,7 @@ def verdict(packages: Sequence[Mapping[str, Any]]) -> tuple[list[str], int]:
         for flaw in each.get("vulns", ()):
             fixed = ", ".join(flaw.get("fix_versions", ())) or "no release"
             lines.append(f"{each['name']} {each['version']}: {flaw['id']}, mended in {fixed}")
-    checked = "{} package{} checked".format(number := len(packages) - len(skipped), "" if number == 1 else "s")
+    checked = f"{counted(len(packages) - len(skipped), 'package')} checked"
     has_flaws = bool(lines)
     if skipped:
         lines.append(f"Not checked, since the service of advisories does not know them: {', '.join(skipped)}")
