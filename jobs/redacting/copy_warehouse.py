@@ -98,8 +98,7 @@ def all_names(files: list[SourceFile]) -> set[str]:
             for rows in windows_of(file):
                 names.update(names_in(file.table.name, rows))
             activity.done += 1
-    # Texts of ours have hosts without Java's slash.
-    return names | {name.removeprefix("/") for name in names}
+    return names
 
 
 def write_tables(

@@ -216,7 +216,8 @@ def spelled_hashes(hashes: Mapping[str, str]) -> dict[str, str]:
     """What takes the place of each spelling of a name: as it is, as SQL has it, without what could move text, and a
     host without Java's slash."""
     result: dict[str, str] = {}
-    for name, hashed in hashes.items():
+    # In order: a name of its own comes after the same host with a slash, and the same names always give the same.
+    for name, hashed in sorted(hashes.items()):
         for each in {name, name.removeprefix("/")} - {""}:
             result |= dict.fromkeys((each, each.replace("'", "''"), visible(each)), hashed)
             # Where SQL has no plain literal of it.
