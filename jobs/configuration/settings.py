@@ -2,7 +2,6 @@
 them as TOML; docs/settings.md lists them."""
 
 import dataclasses
-import difflib
 import hashlib
 import json
 import os
@@ -11,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from jobs.command_line.suggestions import nearest_to
 from jobs.storage.options import ANSWER_SECONDS, KNOWN, RETRY_SECONDS, StorageOptions, is_known, storage_options
 from schemas.words.gate import TOOL_GROUPS
 from udfs.log.release_lines import BY_RELEASE
@@ -86,8 +86,7 @@ def right_options(value: object) -> tuple[tuple[str, str], ...] | None:
         return None
     for name, text in value.items():
         if not is_known(name):
-            near = difflib.get_close_matches(name, sorted(KNOWN), n=1, cutoff=0.3)
-            raise ValueError(f"{name}: no such option" + "".join(f", the nearest is {each}" for each in near))
+            raise ValueError(f"{name}: no such option{nearest_to(name, KNOWN)}")
         if not isinstance(text, str):
             raise ValueError(f"{name}: its value is not a string")
     return tuple(sorted(value.items()))

@@ -361,10 +361,6 @@ def test_offsets_warn_of_what_a_reset_leaves_and_of_members_that_it_waits_for(as
             'no group "biling"; did you mean "billing"? '
             "(5 groups: groupscope groups lists the 4 at the end of the data)",
         ),
-        (["groups", "--state", "stabel"], "argument --state: invalid choice: 'stabel' (choose from "),
-        (["groups", "--nope"], "no flag --nope; see groupscope groups --help"),
-        (["groups", "--formt", "csv"], "no flag --formt (did you mean --format?); see groupscope groups --help"),
-        (["owner", "orders", "x"], "argument PARTITION: 'x'; give a partition number such as 12"),
         (
             ["groups", "--cluster", "b"],
             'no cluster "b" (1 cluster: a)',

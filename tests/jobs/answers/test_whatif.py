@@ -275,10 +275,6 @@ def test_a_member_is_named_by_as_much_of_its_id_as_screens_show(ask: Ask) -> Non
     (["--partitions", "orders=99999999"], "more than a cluster can hold; give up to 20000000"),
     (["--partitions", "orders=8", "--partitions", "orders=9"], "--partitions orders=9 contradicts --partitions "),
     (["--partitions", "orders=0"], "'0'; give a number from 1 on"),
-    (["--partitions", "orders"], "'orders'; give TOPIC=N, such as orders=24"),
-    (["--add-members", "0"], "'0'; give a number from 1 to 100000"),
-    (["--add-members", "-1"], "'-1'; give a number from 1 to 100000"),
-    (["--add-members", "1000001"], "'1000001'; give a number from 1 to 100000"),
 ])  # fmt: skip
 def test_a_change_that_no_group_can_make_is_reported_in_one_line(words: list[str], message: str, ask: Ask) -> None:
     code, out, err = ask("classic-range", *words)

@@ -26,16 +26,6 @@ def test_flags_have_the_defaults_of_the_contract() -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
-    [("--lock-wait", "soon"), ("--lock-wait", "-1"), ("--lock-wait", "nan"), ("--cluster", ""), ("--cluster", "a\x1b")],
-)
-def test_a_wrong_flag_is_reported_with_its_value(words: tuple[str, str]) -> None:
-    with pytest.raises(Failure, match=f"argument {words[0]}: {words[1]!r}".replace("\\", "\\\\")) as failure:
-        parsed(*words)
-    assert failure.value.code == ExitCode.USAGE
-
-
-@pytest.mark.parametrize(
     ("text", "expected"),
     # Expected values by `date -u -d TEXT +%s`.
     [

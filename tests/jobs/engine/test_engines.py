@@ -4,8 +4,6 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 from jobs.storage.failpoints import VARIABLE
 from schemas.tables import USER_TABLES
 from schemas.words.exit_codes import ExitCode
@@ -52,19 +50,3 @@ def test_a_worker_that_is_killed_ends_the_run_with_one_line_and_leaves_nothing_t
         named = {path.name for path in (place / name).glob("part-*.parquet")}
         log_text = "".join(path.read_text() for path in (place / name / "_delta_log").glob("*.json"))
         assert all(each in log_text for each in named)
-
-
-@pytest.mark.parametrize(
-    ("choice", "named"),
-    [
-        (("--workers", "0"), "'0'; give a number of processes such as 4"),
-        (("--workers", "many"), "'many'; give a number of processes such as 4"),
-        (("--engine", "flink"), "'flink'"),
-    ],
-)
-def test_what_is_no_engine_is_told(tmp_path, capsys, choice, named):
-    from jobs import cli
-
-    assert cli.main(["ingest", "--warehouse", str(tmp_path / "w"), *choice]) == ExitCode.USAGE
-    (line,) = capsys.readouterr().err.splitlines()
-    assert named in line
