@@ -64,14 +64,14 @@ KINDS = {
         Kind.OURS: """
             algorithm assignment_audit.variant checks.name column_name config_hash contract_version expectation field
             group_settings.settings.key job known_defect metric migration out_of_range.field part
-            rejected_records.reason run_id setting settings.key table_name table_versions.key variant
+            rejected_records.reason run_id setting settings.key table_name table_versions.key type variant
         """,
         Kind.WORD: """
             actor assignor assignor_after assignor_before assignor_source assignors.name blockers.kind burrow_rule
             burrow_verdict change classic_member.supported_protocols.name client_library client_library_confidence
             confidence ended_by eta_unknown_reason group_protocol group_type kind leave_kind marker member_state mode
             outcome own_verdict partition_counts_source phase protocol protocol_type readiness role rule server_assignor
-            settings_source severity source state suite time_lag_method trigger type unknown_reason verdict via
+            settings_source severity source state suite time_lag_method trigger unknown_reason verdict via
         """,
         Kind.NUMBER: "group_settings.settings.value settings.value",
         Kind.SENTENCE: """

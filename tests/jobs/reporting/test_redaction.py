@@ -68,6 +68,8 @@ def test_no_name_of_the_sample_is_in_its_redacted_report(audited_sample: Path, t
     assert re.match(rf"{name}-3: no commit for 2 min 50 s", stopped.one("p", class_="message").words)
     assert stopped.all("code")[1].text == "groupscope dump --from-offset 5 __consumer_offsets-7/*.log"
     assert len(page.all("svg", class_="drawing")) > 50
+    # Words of ours and of Kafka stay, in rows and in statements.
+    assert "<td>OffsetCommit</td>" in text and "kind = 'expired'" in text and "created again" in text
 
 
 def test_hostile_names_are_redacted_too(tmp_path: Path) -> None:
