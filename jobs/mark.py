@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     now = EPOCH + timedelta(microseconds=time.time_ns() // 1_000)
     check_flags(arguments)
     at = mark_time(arguments.at, now)
-    warehouse = reading(arguments.warehouse, options_of_file(arguments.config))
+    warehouse = reading(arguments.warehouse, options_of_file(arguments.config), may_be_before=True)
     cluster = known_cluster(warehouse, arguments.cluster)
     if arguments.list:
         marks = current_marks(warehouse, cluster)

@@ -107,7 +107,7 @@ def until_time(text: str, now: datetime) -> datetime:
 
 def open_warehouse(arguments: argparse.Namespace) -> Warehouse:
     """The warehouse must exist: a mistyped name would create a new one that no audit reads."""
-    return reading(arguments.warehouse, options_of_file(arguments.config))
+    return reading(arguments.warehouse, options_of_file(arguments.config), may_be_before=True)
 
 
 def rows_to_record(

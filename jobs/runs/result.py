@@ -21,7 +21,7 @@ def run_row(
     about: Mapping[str, Any],
     started_ms: int,
     finished_ms: int,
-    config_hash: str,
+    config_hash: str | None,
     counts: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """A row of `runs` without the versions of tables. `about` has run_id, job, cluster, verdict and exit code; `counts`

@@ -18,6 +18,7 @@ from jobs.output.progress import doing
 from jobs.runs.damaged_warehouse import naming_damage
 from jobs.runs.older_warehouse import naming_older_tables
 from jobs.runs.result import iso, now_ms, result_text, run_id_of, run_row, with_result_file
+from jobs.runs.version_2 import bring_up_to_date
 from jobs.storage.failpoints import failpoint
 from jobs.storage.options import StorageOptions
 from jobs.storage.places.addresses import is_remote, local_path
@@ -123,6 +124,7 @@ def open_warehouse(job: str, options: RunOptions, engine: Engine) -> Iterator[Wa
         may_be_new=options.may_be_new,
         may_still_write=lambda: engine.may_still_write,
     ) as warehouse:
+        bring_up_to_date(warehouse, options.clock, say)
         yield warehouse
     engine.wait_for_closes()
 

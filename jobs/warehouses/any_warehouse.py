@@ -38,10 +38,11 @@ def writing(
         yield warehouse
 
 
-def reading(place: str, options: StorageOptions | None = None) -> Warehouse:
-    """Opens a warehouse for reading only. Runs in progress do not matter."""
+def reading(place: str, options: StorageOptions | None = None, *, may_be_before: bool = False) -> Warehouse:
+    """See `open_warehouse.reading`."""
     check_path(place)
-    return open_warehouse.reading(place_of(place) if options is None else place_at(place, options))
+    root = place_of(place) if options is None else place_at(place, options)
+    return open_warehouse.reading(root, may_be_before=may_be_before)
 
 
 def check_path(place: str) -> None:

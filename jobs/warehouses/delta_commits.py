@@ -85,16 +85,7 @@ def write_first_version(path: Place, table: Table, change: Change, sequence: int
 
 def first_version(table: Table, change: Change, sequence: int, time_ms: int) -> str:
     """The first commit in the format of Delta's protocol: one action per line."""
-    about = {
-        "id": str(uuid.uuid4()),
-        "name": table.name,
-        "description": table.comment,
-        "format": {"provider": "parquet", "options": {}},
-        "schemaString": Schema.from_arrow(table_schema(table)).to_json(),
-        "partitionColumns": partitioning(table),
-        "createdTime": time_ms,
-        "configuration": properties_of(table),
-    }
+    about = declaration(table, str(uuid.uuid4()), time_ms, properties_of(table))
     actions: list[dict[str, Any]] = [
         {"commitInfo": {"timestamp": time_ms, "operation": "CREATE TABLE", "operationParameters": {}}},
         {"protocol": dict(zip(("minReaderVersion", "minWriterVersion"), PROTOCOL, strict=True))},
@@ -103,6 +94,43 @@ def first_version(table: Table, change: Change, sequence: int, time_ms: int) -> 
         transaction(sequence, time_ms),
     ]
     return lines_of(actions)
+
+
+def declaration(table: Table, table_id: str, created_ms: int, properties: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "id": table_id,
+        "name": table.name,
+        "description": table.comment,
+        "format": {"provider": "parquet", "options": {}},
+        "schemaString": Schema.from_arrow(table_schema(table)).to_json(),
+        "partitionColumns": partitioning(table),
+        "createdTime": created_ms,
+        "configuration": dict(properties),
+    }
+
+
+def renew(
+    path: Place, table: Table, change: Change, sequence: int | None, time_ms: int, delta: DeltaTable
+) -> DeltaTable | None:
+    """Commits the change together with today's declaration of the table, as one version: no reader sees files by other
+    columns than theirs. delta-rs changes no partition columns. None: another writer has made that version."""
+    before = delta.metadata()
+    properties = {**before.configuration, **properties_of(table)}
+    about = declaration(table, str(before.id), before.created_time or time_ms, properties)
+    actions = [
+        {"commitInfo": {"timestamp": time_ms, "operation": "CHANGE COLUMNS", "operationParameters": {}}},
+        {"metaData": about},
+        *({"add": added_file(file, time_ms)} for file in change.added),
+        *({"remove": removed_file(file, time_ms)} for file in change.removed),
+        *([] if sequence is None else [transaction(sequence, time_ms)]),
+    ]
+    try:
+        version_file(path, delta.version() + 1).write_new(lines_of(actions))
+    except FileExistsError:
+        # A server whose answer was lost on the way may have written ours.
+        newest = open_table(path)
+        return newest if newest is not None and sequence is not None and is_done(path, newest, sequence) else None
+    return open_table(path)
 
 
 def transaction(sequence: int, time_ms: int) -> dict[str, Any]:

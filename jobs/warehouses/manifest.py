@@ -5,7 +5,7 @@ If a run is killed after that, its manifest stays. The next run completes it wit
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,13 +15,15 @@ from jobs.output.failure import Failure
 from jobs.storage.places.place import Place
 from jobs.storage.stored_files import nothing
 from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile
-from schemas.tables import TABLES
+from schemas.tables import CONTRACT_VERSION, TABLES
 from schemas.words.exit_codes import ExitCode
 from udfs.arrays.arrow_schema import table_schema
 
 RUNS = "runs"
 RUNS_FOLDER = "_runs"
 SUFFIX = ".manifest.json"
+# In manifests of earlier contract versions.
+FORMER_FIELDS = {"is_open": "is_provisional"}
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,18 @@ class Manifest:
     anew: tuple[str, ...] = ()
     # The id of a run: rows of earlier runs name no versions any more, since these may be gone.
     forget_versions_before: str | None = None
+    # Tables that an earlier contract version wrote, with their names in it: the commit declares them anew. Where
+    # columns have other names, the change has all rows in files that it adds.
+    renewed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_of_version_before(self) -> bool:
+        return any(row["contract_version"] < CONTRACT_VERSION for row in self.runs)
+
+    @property
+    def former(self) -> dict[str, str]:
+        """Tables that had another name."""
+        return {old: new for new, old in self.renewed.items() if old != new}
 
 
 def run_rows(manifest: Manifest, versions: Mapping[str, int]) -> pa.Table:
@@ -80,7 +94,7 @@ def parse_manifest(text: str, place: str) -> Manifest:
         content = json.loads(text)
         changes = {
             name: Change(
-                tuple(DataFile(**file) for file in change["added"]),
+                tuple(DataFile(**{FORMER_FIELDS.get(key, key): file[key] for key in file}) for file in change["added"]),
                 tuple(RemovedFile(**file) for file in change["removed"]),
             )
             for name, change in content["changes"].items()
@@ -95,6 +109,7 @@ def parse_manifest(text: str, place: str) -> Manifest:
             anew=anew,
             # A manifest of an earlier release has none.
             forget_versions_before=content.get("forget_versions_before"),
+            renewed=content.get("renewed", {}),
         )
     except (ValueError, KeyError, TypeError) as error:
         line = (

@@ -40,11 +40,13 @@ def writing(
                     opened.mark()
                     warehouse = Warehouse(root, opened.lock, [])
                     for path in unfinished_manifests(root):
+                        manifest = read_manifest(path)
                         notify(
-                            f"{root}: completing the writes of run {path.name.split('.')[0]}, which was killed while "
-                            "it wrote"
+                            f"{root}: completing the writes of run {manifest.run_id}, which was killed while it wrote"
                         )
-                        warehouse.finish(read_manifest(path))
+                        # One of an earlier contract version is completed together with the way to this one.
+                        if not manifest.is_of_version_before:
+                            warehouse.finish(manifest)
                     yield warehouse
                 finally:
                     opened.remove_if_empty(may_still_write)
@@ -70,7 +72,7 @@ class Opened:
         """Before each attempt to take the lock. Another first run may have failed since the one before, and have
         removed what it made."""
         if not self.may_be_new:
-            check_made(self.root)
+            check_made(self.root, may_be_before=True)
         else:
             if self.root.is_no_folder():
                 raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{self.root}: is a file; give a folder")
@@ -78,7 +80,7 @@ class Opened:
             was_new = is_new(self.root)
             # Without a marker it may be one that a first run has removed since, or has begun.
             if marker_of(self.root) is not None or not (was_new or is_new(self.root)):
-                check_ours(self.root, NEW_OR_MADE)
+                check_ours(self.root, NEW_OR_MADE, may_be_before=True)
         check_writable(self.root)
 
     def mark(self) -> None:
@@ -88,7 +90,7 @@ class Opened:
             self.is_marked = True
             (self.root / MARKER).write_whole(marker_text())
         else:
-            check_marker(text, str(self.root), MADE)
+            check_marker(text, str(self.root), MADE, may_be_before=True)
 
     def remove_if_empty(self, may_still_write: Callable[[], bool]) -> None:
         """Under the lock. What cannot be removed stays: how the run has failed is what to report."""
@@ -142,23 +144,24 @@ def is_redacted(root: Place) -> bool:
     return has_redacted_mark(marker_of(root))
 
 
-def reading(root: Place) -> Warehouse:
-    """Opens a warehouse for reading only. Runs in progress do not matter."""
+def reading(root: Place, *, may_be_before: bool = False) -> Warehouse:
+    """Opens a warehouse for reading only. Runs in progress do not matter. `may_be_before`: for who needs tables only
+    that both contract versions have alike."""
     KEPT.forget()
     with unusable_when_full(root):
-        check_made(root)
+        check_made(root, may_be_before=may_be_before)
     return Warehouse(root, seen=[])
 
 
-def check_made(root: Place) -> None:
+def check_made(root: Place, *, may_be_before: bool = False) -> None:
     if not root.is_folder():
         what = "is a file" if root.is_no_folder() else "no such folder"
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{root}: {what}; {MADE}")
-    check_ours(root, MADE)
+    check_ours(root, MADE, may_be_before=may_be_before)
 
 
-def check_ours(root: Place, advice: str) -> None:
-    check_marker(marker_of(root), str(root), advice)
+def check_ours(root: Place, advice: str, *, may_be_before: bool = False) -> None:
+    check_marker(marker_of(root), str(root), advice, may_be_before=may_be_before)
 
 
 def marker_of(root: Place) -> str | None:

@@ -1,5 +1,6 @@
 """The table `runs`: every run reads it and adds a row."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pyarrow as pa
@@ -8,7 +9,7 @@ from deltalake import DeltaTable
 
 from jobs.storage.places.place import Place
 from jobs.warehouses.delta_tables import Change, DataFile, RemovedFile, files_of, rows_of
-from jobs.warehouses.manifest import RUNS
+from jobs.warehouses.manifest import RUNS, Manifest
 from jobs.warehouses.table_files import TableFile
 from schemas.tables import TABLES, Table
 
@@ -18,22 +19,34 @@ VERSIONS = "table_versions"
 ASKED_OF_RUNS = tuple(column.name for column in TABLES[RUNS].columns if column.name != "ingest_counts")
 
 
-def with_few_files(
-    delta: DeltaTable, folder: Place, table: Table, new: DataFile, run_id: str, forget_versions_before: str | None
-) -> Change:
+def with_few_files(delta: DeltaTable, folder: Place, table: Table, new: DataFile, manifest: Manifest) -> Change:
     """One file per run would be thousands of files after some weeks, and every run reads all rows."""
     held = files_of(delta).column("path").to_pylist()
-    if len(held) < MOST_FILES and forget_versions_before is None:
+    forget_before, former = manifest.forget_versions_before, manifest.former
+    if len(held) < MOST_FILES and forget_before is None and not former:
         return Change((new,))
     rows = rows_of(delta, folder, table)
-    left = rows if forget_versions_before is None else without_versions(rows, forget_versions_before)
+    left = rows if forget_before is None else without_versions(rows, forget_before)
+    left = with_new_names(left, former) if former else left
     is_changed = not left.equals(rows)
-    whole = TableFile(folder, table, run_id)
+    whole = TableFile(folder, table, manifest.run_id)
     whole.write(left)
     done = whole.close()
     assert done is not None
     removed = tuple(RemovedFile(path, is_data_change=is_changed) for path in held)
     return Change((replace(done, is_data_change=is_changed), new), removed)
+
+
+def with_new_names(rows: pa.Table, former: Mapping[str, str]) -> pa.Table:
+    """`former`: the names of tables by those that they had. Such a table begins anew with its new name, so what earlier
+    runs named of it is its first version."""
+    place = rows.schema.get_field_index(VERSIONS)
+    field = rows.schema.field(place)
+    named = [
+        each and sorted((former.get(name, name), 0 if name in former else version) for name, version in each)
+        for each in rows.column(place).to_pylist()
+    ]
+    return rows.set_column(place, field, pa.array(named, field.type))
 
 
 def without_versions(rows: pa.Table, before: str) -> pa.Table:

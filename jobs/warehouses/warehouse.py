@@ -9,10 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from deltalake import DeltaTable
 
+from jobs.output.failure import Failure
 from jobs.storage.failpoints import failpoint
 from jobs.storage.places.place import Lock, Place
 from jobs.storage.places.together import done_together
-from jobs.warehouses.delta_commits import FIRST_VERSION, clear, commit, write_first_version
+from jobs.warehouses.delta_commits import FIRST_VERSION, clear, commit, renew, write_first_version
 from jobs.warehouses.delta_tables import (
     Change,
     DataFile,
@@ -38,6 +39,7 @@ from jobs.warehouses.rewritten_files import set_back_if_rewritten
 from jobs.warehouses.runs_table import ASKED_OF_RUNS, with_few_files
 from jobs.warehouses.table_files import TableFile, Waiting
 from schemas.tables import BESIDE_RUNS, TABLES, USER_TABLES, folder_of
+from schemas.words.exit_codes import ExitCode
 from udfs.arrays.arrow_schema import table_schema
 
 
@@ -171,7 +173,7 @@ class Warehouse:
         runs = self.newest(RUNS)
         if runs is not None and is_done(self.path(RUNS), runs, manifest.sequence):
             return
-        before = self.versions()
+        before = {name: version for name, version in self.versions().items() if name not in manifest.former}
         expected = before | {name: version_after(manifest, name, before.get(name)) for name in manifest.changes}
         versions, rows = dict(before), TableFile(self.path(RUNS), TABLES[RUNS], manifest.run_id)
         rows.write(run_rows(manifest, expected))
@@ -204,7 +206,7 @@ class Warehouse:
 
     def commit_table(self, manifest: Manifest, before: Mapping[str, int], name: str) -> int:
         path, change = self.path(name), manifest.changes[name]
-        is_as_before = change == Change() and name in before and name not in manifest.anew
+        is_as_before = change == Change() and name in before and name not in (*manifest.anew, *manifest.renewed)
         if is_as_before and is_newest(path, before[name]):
             version = before[name]
         else:
@@ -218,7 +220,12 @@ class Warehouse:
         if name in manifest.anew:
             clear(path, change, manifest.sequence)
             self.remember(name, None)
-        delta = None if name in manifest.anew else self.newest(name)
+            delta = None
+        elif name in manifest.renewed:
+            # It may be of a killed run, and no run names it then.
+            delta = open_table(path)
+        else:
+            delta = self.newest(name)
         if delta is not None and delta.version() != before:
             set_back_if_rewritten(path, TABLES[name], change, delta)
         return self.commit(manifest, name, change, delta)
@@ -230,17 +237,24 @@ class Warehouse:
         # The first run creates all tables and needs few of them again: it opens none of them here.
         if delta is None and write_first_version(*about):
             return FIRST_VERSION
-        delta = commit(*about, delta)
+        if delta is not None and name in manifest.renewed and not is_done(self.path(name), delta, manifest.sequence):
+            delta = renew(*about, delta)
+            if delta is None:
+                line = f"{self.path(name)}: another program has written to it at the same time; run again"
+                raise Failure(ExitCode.UNUSABLE_WAREHOUSE, line)
+        else:
+            delta = commit(*about, delta)
         self.remember(name, delta)
         return delta.version()
 
     def commit_runs(self, manifest: Manifest, versions: Mapping[str, int], file: DataFile) -> None:
         path, table, delta = self.path(RUNS), TABLES[RUNS], self.newest(RUNS)
         known = self.runs()[1]
-        before = manifest.forget_versions_before
-        change = Change((file,)) if delta is None else with_few_files(delta, path, table, file, manifest.run_id, before)
+        change = Change((file,)) if delta is None else with_few_files(delta, path, table, file, manifest)
         version = self.commit(manifest, RUNS, change, delta)
-        if self.seen is not None:
+        if self.seen is not None and manifest.renewed:
+            self.seen.clear()
+        elif self.seen is not None:
             new = run_rows(manifest, versions).select(known.column_names)
             self.seen[:] = [(version, pa.concat_tables([known, new]))]
 
@@ -260,7 +274,8 @@ class Warehouse:
     def check_columns(self, manifest: Manifest) -> None:
         """Before anything says that the rows belong to a table that lacks a column of theirs."""
         for name, change in manifest.changes.items():
-            delta = None if name in manifest.anew or not change.added else self.newest(name)
+            is_fresh = name in manifest.anew or name in manifest.renewed or not change.added
+            delta = None if is_fresh else self.newest(name)
             if delta is not None and (names := lacking(delta, TABLES[name])):
                 if not may_lack(TABLES[name], names):
                     raise older(self.path(name), names)
@@ -280,4 +295,4 @@ def version_after(manifest: Manifest, name: str, before: int | None) -> int:
     """The version that the table will have if nobody else changes it."""
     if before is None or name in manifest.anew:
         return 0
-    return before + (manifest.changes[name] != Change())
+    return before + (manifest.changes[name] != Change() or name in manifest.renewed)
