@@ -81,3 +81,15 @@ def test_every_blocker_verdict_and_check_is_on_the_page():
 
     words = [each.value for kind in (BlockerKind, Verdict, AuditReason, Migration, CheckName) for each in kind]
     assert [word for word in words if f"`{word}`" not in PAGE] == []
+
+
+def test_every_step_of_the_map_is_in_the_code():
+    """A name in the column of ours is a function, a class or a field of the assignors."""
+    table = PAGE.split("## Where each step is\n")[1].split("\n## ")[0]
+    code = "\n".join(file.read_text() for file in sorted((ROOT / "udfs" / "assignors").rglob("*.py")))
+    names = [name for line in table.splitlines()[5:] for name in re.findall(r"`([^`]+)`", line.split(" | ")[-1])]
+    known = set(re.findall(r"(?:def|class) (\w+)|self\.(\w+)|^    (\w+): ", code, re.MULTILINE))
+    unknown = {part for name in names if "/" not in name and not name.endswith(".py") for part in name.split(".")}
+    unknown -= {each for found in known for each in found}
+    assert not unknown
+    assert len(names) > 60
