@@ -17,13 +17,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from jobs.answers.history import (
-    History,
-    cells_of,
-    open_history,
-    print_answer,
-    states_of,
-)
+from jobs.answers.history import History, cells_of, open_history, print_answer, states_of
 from jobs.answers.narrow_tables import print_narrow
 from jobs.answers.short_ids import with_short_ids
 from jobs.answers.table_reader import Row, equal
@@ -191,16 +185,8 @@ def in_force(latest: Latest) -> tuple[str, str] | None:
 
 
 def moves_of(moves: Sequence[Move]) -> list[dict[str, Any]]:
-    return [
-        {
-            "topic": topic,
-            "partition": partition,
-            "from_member_ids": list(move.before),
-            "to_member_ids": list(move.after),
-        }
-        for move in moves
-        for topic, partition in (move.partition,)
-    ]
+    names = ("topic", "partition", "from_member_ids", "to_member_ids")
+    return [dict(zip(names, (*each.partition, list(each.before), list(each.after)), strict=True)) for each in moves]
 
 
 def members_of(answer: WhatIfBlock) -> list[Mapping[str, Any]]:

@@ -5,7 +5,8 @@ import difflib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import count, islice
+from typing import Any, NamedTuple
 
 from udfs.assignors.questions import MOST_PARTITIONS, Member, Topic
 from udfs.audit.checks.results import Latest
@@ -39,38 +40,29 @@ def apply_change(latest: Latest, change: GroupChange) -> Latest:
     topics = with_partitions(latest.topics, change.partitions)
     known = [member.member_id for member in latest.members]
     removed = {member_named(each, known) for each in change.removed_members}
-    stays = [member_id not in removed for member_id in known]
-    if not any(stays) and not change.num_added:
-        is_one = len(known) == 1
-        all_named = "the only member, which" if is_one else f"all {len(known)} members, one or more"
-        raise WrongChange(f"--remove-member: names {all_named} must stay")
     # Only classic members have versions.
     versions = latest.subscription_versions or (None,) * len(known)
-    kept = [(member, version) for member, version, each in zip(latest.members, versions, stays, strict=True) if each]
-    added = new_members(latest, change.num_added)
-    return replace(
-        latest,
-        topics=topics,
-        members=(*(member for member, _ in kept), *added),
-        subscription_versions=(*(version for _, version in kept), *(None for _ in added)),
-    )
+    pairs = [each for each in zip(latest.members, versions, strict=True) if each[0].member_id not in removed]
+    if not pairs and not change.num_added:
+        all_named = "the only member, which" if len(known) == 1 else f"all {len(known)} members, one or more"
+        raise WrongChange(f"--remove-member: names {all_named} must stay")
+    members, versions = zip(*pairs, *((each, None) for each in new_members(latest, change.num_added)), strict=True)
+    return replace(latest, topics=topics, members=members, subscription_versions=versions)
 
 
 def member_named(text: str, known: list[str]) -> str:
     """By its id, or by the beginning of an id that no other member has: terminals show shortened ids."""
     begun = [text] if text in known else [each for each in known if each.startswith(text)]
     if len(begun) > 1:
-        raise WrongChange(
-            f"--remove-member {text}: {len(begun)} member ids begin with it; give a longer one, such as "
-            f"{sorted(begun)[0]}"
-        )
+        longer = f"give a longer one, such as {min(begun)}"
+        raise WrongChange(f"--remove-member {text}: {len(begun)} member ids begin with it; {longer}")
     if not begun:
         raise WrongChange(f"--remove-member {text}: the group has no such member; {one_of('members', text, known)}")
     return begun[0]
 
 
 def with_partitions(topics: tuple[Topic, ...], numbers: Mapping[str, int]) -> tuple[Topic, ...]:
-    known = {topic.name: topic for topic in topics}
+    known, grown = {topic.name: topic for topic in topics}, dict[str, Topic]()
     for name, number in numbers.items():
         flag = f"--partitions {name}={number}"
         if name not in known:
@@ -79,25 +71,18 @@ def with_partitions(topics: tuple[Topic, ...], numbers: Mapping[str, int]) -> tu
             raise WrongChange(f"{flag}: {name} has {now} and Kafka takes none away; give {now} or more")
         if number > MOST_PARTITIONS:
             raise WrongChange(f"{flag}: more than a cluster can hold; give up to {MOST_PARTITIONS}")
-    return tuple(
         # The brokers of new partitions' replicas are unknown.
-        replace(topic, partitions=numbers[topic.name], racks=None)
-        if numbers.get(topic.name, topic.partitions) != topic.partitions
-        else topic
-        for topic in topics
-    )
+        grown[name] = known[name] if number == now else replace(known[name], partitions=number, racks=None)
+    return tuple(grown.get(topic.name, topic) for topic in topics)
 
 
 def new_members(latest: Latest, number: int) -> list[Member]:
     """They subscribe to what most members subscribe to. They have no rack and no partitions yet."""
-    if not number:
-        return []
     subscriptions = Counter(member.subscribed_topics for member in latest.members)
     (topics, _), *_ = subscriptions.most_common(1) or [((), 0)]
     taken = {member.member_id for member in latest.members}
-    names = (f"new-{place}" for place in range(1, number + len(taken) + 1))
-    free = [name for name in names if name not in taken]
-    return [Member(name, subscribed_topics=topics) for name in free[:number]]
+    free = (name for place in count(1) if (name := f"new-{place}") not in taken)
+    return [Member(name, subscribed_topics=topics) for name in islice(free, number)]
 
 
 def one_of(what: str, wanted: str, known: list[str]) -> str:
@@ -113,8 +98,7 @@ def one_of(what: str, wanted: str, known: list[str]) -> str:
 # -- moves and costs
 
 
-@dataclass(frozen=True)
-class Move:
+class Move(NamedTuple):
     """A partition and who has it, before and after. All members, in share groups and with assignors that assign a
     partition to several."""
 
