@@ -74,7 +74,7 @@ class Place(NamedTuple):
 @pytest.fixture(scope="module", params=["sample", "odd"])
 def place(request, tmp_path_factory):
     if request.param == "odd":
-        return Place("odd", odd_warehouse(tmp_path_factory.mktemp("odd"), np.random.default_rng(23)).root.path)
+        return Place("odd", odd_warehouse(tmp_path_factory.mktemp("odd"), np.random.default_rng(47)).root.path)
     root = tmp_path_factory.mktemp("it's [x] é 100%") / "warehouse"
     shutil.copytree(request.getfixturevalue("audited_sample"), root)
     return Place("sample", root)
