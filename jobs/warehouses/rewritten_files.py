@@ -1,9 +1,8 @@
 """Files of a table that another program has rewritten since our last run, as Delta's OPTIMIZE does.
 
 A run replaces files that it knows. If another program has moved their rows to a file of its own, these would stay there
-and be in the table twice. Such files also lack the column `is_provisional`,
-which a reader of files alone then takes for NULL.
-So the table is set back to what our last run left, if only rows have moved since.
+and be in the table twice. Such files also lack the column `is_provisional`, which a reader of files alone then takes
+for NULL. So the table is set back to what our last run left, if only rows have moved since.
 """
 
 from collections.abc import Iterable

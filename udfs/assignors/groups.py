@@ -69,10 +69,6 @@ class Rows:
             np.array([partition for rows in lists for _, partition in rows], np.int32),
         )
 
-    @staticmethod
-    def of_triples(triples: Sequence[tuple[int, int, int]]) -> "Rows":
-        return Rows(*np.array(triples, np.int32).reshape(-1, 3).T.copy())
-
     def triples(self) -> list[tuple[int, int, int]]:
         """Each row's member, topic and partition."""
         return list(zip(self.members.tolist(), self.topics.tolist(), self.partitions.tolist(), strict=True))

@@ -16,7 +16,7 @@ from schemas.words.records import GroupType
 from udfs.assignors.groups import ABSENT, NOBODY, Codes, Group, Numbers, Rows
 from udfs.assignors.librdkafka import GroupMember
 from udfs.assignors.questions import Member, Topic
-from udfs.audit.checks.assignments import RecordedAssignment, are_listed
+from udfs.audit.checks.assignments import are_listed
 from udfs.audit.checks.facts import Facts, Flags
 from udfs.audit.checks.results import GONE, Latest, are_equal
 from udfs.groups.readers.classic_columns import ClassicColumns
@@ -150,9 +150,6 @@ class Generation:
             for who, instance, own, owned, number in fields
             if listed[own]
         ]
-
-    def recorded_assignment(self, counts: Numbers) -> RecordedAssignment:
-        return RecordedAssignment(self.members, self.topics, counts, *self.equal_classes, self.assigned)
 
 
 # -- from the log

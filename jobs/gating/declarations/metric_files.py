@@ -62,8 +62,7 @@ OF_COLUMNS = (
     (EVIDENCE, "evidence_order", "Rows whose evidence ends before it begins.",
      "evidence_first_offset > evidence_last_offset"),
     ((*EVIDENCE, "from_record_offset", "to_record_offset"), "interval_order",
-    "Intervals that end before they begin, by offset.",
-     "to_record_offset < from_record_offset"),
+     "Intervals that end before they begin, by offset.", "to_record_offset < from_record_offset"),
 )  # fmt: skip
 # Other words in these places would be read as a comment, and expect nothing.
 MEANT = re.compile(r"(?:rule \w+ [^:]+|limit .+): .*|(?:rule|limit) \w+ (?:info|warning|critical)\b.*|rows due if\b.*")
