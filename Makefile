@@ -1,6 +1,6 @@
 # `make` alone lists what there is.
 .DEFAULT_GOAL := help
-.PHONY: audit setup test unit check ledger compare docs dist bench soak faults fuzz lock advisories help
+.PHONY: audit setup product test unit check ledger compare docs dist bench soak faults fuzz lock advisories help
 
 BIN := .venv/bin
 # Containers often set it. Then each of thousands of processes would compile our modules again, and each process of the
@@ -9,29 +9,19 @@ export PYTHONDONTWRITEBYTECODE :=
 PYTHONS := python3 python3.13 python3.12 python3.11
 AT_LEAST_3_11 := import sys; sys.exit(sys.version_info < (3, 11))
 
-$(BIN)/pip:
-	@for python in $(PYTHON) $(PYTHONS); do \
-	  if $$python -c '$(AT_LEAST_3_11)' 2>/dev/null; then exec $$python -m venv .venv; fi; \
-	done; echo 'no Python 3.11 or later on the PATH: name one by `make PYTHON=…`' >&2; exit 1
+# Python's own library alone makes `.venv`, so any Python that is new enough will do.
+install = @for python in $(PYTHON) $(PYTHONS); do \
+  if $$python -c '$(AT_LEAST_3_11)' 2>/dev/null; then exec $$python .ci/install.py $(1); fi; \
+  done; echo 'no Python 3.11 or later on the PATH: name one by `make PYTHON=…`' >&2; exit 1
 
-# What is installed is remembered as a copy of the file that asked for it, made only when the installation succeeded.
-# Downloads wait for the network while loops are compiled.
-# The project comes after the lock, since pip refuses an editable project among hashes.
-setup: $(BIN)/pip ## set everything up: .venv, the locked packages, Java and jars; does nothing when all is there
-	@cmp -s requirements.lock .venv/requirements.lock || { \
-	  $(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock && \
-	  cp requirements.lock .venv/requirements.lock; }
-	@cmp -s pyproject.toml .venv/pyproject.toml || { \
-	  $(BIN)/python -m pip install -qq --no-deps --no-build-isolation -e . && \
-	  cp pyproject.toml .venv/pyproject.toml; }
-	@$(BIN)/python -m jobs.spark.java > /dev/null
-	@$(BIN)/python -m jobs.spark.submit_script
-	@$(BIN)/python -m jobs.spark.compiled_loops & loops=$$!; \
-	  { $(BIN)/python -m tests.kafka.jar_sets && $(BIN)/python -m tests.shared_classes && \
-	    $(BIN)/python -m tests.distribution; } > /dev/null || { wait $$loops; exit 1; }; \
-	  wait $$loops
+setup: ## set everything up: .venv, the locked packages, Java and jars; does nothing when all is there
+	$(call install,all)
 
-audit: setup ## the whole audit of data/sample into warehouse/ as a Spark application, and its run page
+# What the product needs, without what its tests need.
+product:
+	$(call install,product)
+
+audit: product ## the whole audit of data/sample into warehouse/ as a Spark application, and its run page
 	@SPARK_LOCAL_IP=127.0.0.1 $(BIN)/spark-submit --master 'local[*]' --properties-file conf/spark-defaults.conf \
 	  jobs/audit.py --source segments:data/sample --snapshots data/sample/snapshots.jsonl --cluster sample \
 	  --warehouse warehouse --config conf/sample.toml --fail-on never
@@ -61,7 +51,7 @@ report := tests/jobs/reporting tests/jobs/redacting tests/browser
 storage := $(addprefix tests/jobs/,storage warehouses runs checks maintaining) tests/faults
 engine := $(addprefix tests/jobs/,processes engine spark) tests/equal tests/cluster
 kafka := tests/kafka
-docs := tests/docs tests/sample tests/benchmarks tests/compare tests/test_*.py
+docs := tests/docs tests/installation tests/sample tests/benchmarks tests/compare tests/test_*.py
 AREAS := records replay lag assignors ingest answers gate report storage engine kafka docs
 
 .PHONY: $(addprefix test-,$(AREAS))
@@ -86,12 +76,12 @@ compare: setup ## does this tree answer as another one does? BEFORE=COMMIT or a 
 docs: setup ## the site of docs/, into site/; any warning is an error
 	$(BIN)/python -m sphinx --quiet --nitpicky --fail-on-warning --keep-going -b html docs site
 
-dist: setup ## under dist/: one zip for spark-submit --py-files, the packages that it needs, the bill of materials
-	@$(BIN)/python .ci/dist.py
+dist: setup ## under dist/: wheel, one executable file, zip for spark-submit, lists of packages, bill of materials
+	@$(BIN)/python .ci/dist.py zip wheel executable
 	@$(BIN)/python .ci/supply.py packages dist/requirements.txt
 	@$(BIN)/python .ci/supply.py bill dist/groupscope.cdx.json
 
-advisories: setup ## compare the lock with published advisories; says what could not be checked
+advisories: setup ## compare the locks with published advisories; says what could not be checked
 	@$(BIN)/python .ci/supply.py advisories
 
 bench: setup ## the figures of the project, measured side by side with their rivals
@@ -115,11 +105,16 @@ fuzz: setup ## damaged records, lines and files, guided by coverage: FUZZ_SECOND
 	$(BIN)/python -m tests.fuzz guided --seconds $(FUZZ_SECONDS)
 	$(BIN)/python -m tests.fuzz volume
 
-# Without the index and the options of the machine that made it, the lock is the same from everywhere.
-lock: setup ## resolve pyproject.toml anew into requirements.lock
-	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile --quiet --all-extras --generate-hashes --allow-unsafe \
-	  --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \
-	  --output-file requirements.lock pyproject.toml
+# Without the index and the options of the machine that made it, the locks are the same from everywhere. The second one
+# has what the first has not.
+pip_compile = CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile --quiet --extra kafka --build-deps-for wheel \
+  --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host \
+  --no-emit-options
+lock: setup ## resolve pyproject.toml anew into requirements.lock and requirements-dev.lock
+	$(pip_compile) --output-file requirements.lock pyproject.toml
+	cat requirements.lock requirements-dev.lock > .venv/all.lock
+	$(pip_compile) --extra dev --constraint requirements.lock --output-file .venv/all.lock pyproject.toml
+	$(BIN)/python .ci/supply.py beside requirements.lock .venv/all.lock > requirements-dev.lock
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile

@@ -1,45 +1,72 @@
-"""Writes what is generated in the pages of docs/: the parts between two marks, from the declarations. The rest of each
-page is written by hand.
+"""Writes what is generated, from the declarations: conf/groupscope.toml, and in the pages of docs/ the parts between
+two marks. The rest of each page is written by hand.
 
     python .ci/docs.py            writes what has changed
     python .ci/docs.py --check    only says which pages are not current
 """
 
-import argparse
 import ast
 import dataclasses
+import json
 import re
+import runpy
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from jobs.command_line.flags import COMMANDS, Kind, add_arguments
-from jobs.configuration.settings import Settings, heading
-from jobs.configuration.settings_file import kind_of, toml_value
+from jobs.command_line.flags import COMMANDS, Argument, Kind, flags_of, loaded
+from jobs.configuration.settings import SECTIONS, heading, kind_of
 from jobs.gating.declarations.metric_files import FAILING, our_metrics
-from schemas import payloads
 from schemas.fields import Array, Field, FieldType, Message, Shape, Struct
-from schemas.functions import SCALAR_FUNCTIONS
-from schemas.records import CONTROL_KEY, CONTROL_VALUE, REGISTRY
+from schemas.records import (
+    ASSIGNMENT,
+    CONNECT_ASSIGNMENT,
+    CONNECT_SUBSCRIPTION,
+    CONTROL_KEY,
+    CONTROL_VALUE,
+    COOPERATIVE_STICKY_FORMS,
+    REGISTRY,
+    STICKY_FORMS,
+    STREAMS_ASSIGNMENT,
+    STREAMS_SUBSCRIPTION,
+    SUBSCRIPTION,
+)
 from schemas.renames import RENAMES
-from schemas.tables import CONTRACT_VERSION, USER_TABLES, Column, ColumnType, ListOf, MapOf, StructOf, Table, sql_type
+from schemas.tables import (
+    CONTRACT_VERSION,
+    SCALAR_FUNCTIONS,
+    USER_TABLES,
+    Column,
+    ColumnType,
+    ListOf,
+    MapOf,
+    StructOf,
+    Table,
+    sql_type,
+)
 from schemas.views import VIEWS
 from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import ExportedMetric, FindingKind
 
-DOCS = Path("docs")
 PART = re.compile(r"(<!-- generated[^>]*-->\n).*?(<!-- end[^>]*-->)", re.DOTALL)
 LAYERS = ("schemas", "udfs", "jobs")
+SETTINGS_FILE = Path("conf/groupscope.toml")
+COMMENT = partial(textwrap.wrap, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
+INTRODUCTION = """\
+# Settings of groupscope, each with its unit and default. A setting that is not in the file has its default. An unknown
+# setting is an error. Flags of the command line override this file.
+"""
 Lines = Iterator[str]
 
 
 def main(arguments: list[str]) -> int:
     is_stale = False
-    for name in PAGES:
-        path = DOCS / f"{name}.md"
+    for path in (*(Path("docs", f"{name}.md") for name in PAGES), SETTINGS_FILE):
         written = path.read_text(encoding="utf-8")
-        if written == (text := page(name, written)):
+        if written == (text := settings_file() if path == SETTINGS_FILE else page(path.stem, written)):
             continue
         if "--check" in arguments:
             sys.stderr.write(f"{path} is not what the declarations say; run: python .ci/docs.py\n")
@@ -71,7 +98,6 @@ def table(head: str, rows: Iterable[Iterable[str]]) -> Lines:
     yield ""
 
 
-# Records.
 def type_name(kind: FieldType) -> str:
     match kind:
         case Array(of):
@@ -125,13 +151,13 @@ def records() -> Lines:
 
 def client_payloads() -> Lines:
     messages: tuple[Message, ...] = (
-        payloads.SUBSCRIPTION, payloads.ASSIGNMENT, payloads.STREAMS_SUBSCRIPTION, payloads.STREAMS_ASSIGNMENT,
-        payloads.CONNECT_SUBSCRIPTION, payloads.CONNECT_ASSIGNMENT,
+        SUBSCRIPTION, ASSIGNMENT, STREAMS_SUBSCRIPTION, STREAMS_ASSIGNMENT,
+        CONNECT_SUBSCRIPTION, CONNECT_ASSIGNMENT,
     )  # fmt: skip
     for message in messages:
         yield from shape_lines(message.name, message.shapes)
-    yield from shape_lines("User data of `sticky`", payloads.STICKY_FORMS)
-    yield from shape_lines("User data of `cooperative-sticky`", payloads.COOPERATIVE_STICKY_FORMS)
+    yield from shape_lines("User data of `sticky`", STICKY_FORMS)
+    yield from shape_lines("User data of `cooperative-sticky`", COOPERATIVE_STICKY_FORMS)
 
 
 # Tables and functions.
@@ -227,45 +253,34 @@ def commands() -> Lines:
     yield from (f"- [{name}](#{name}): {plain(command.summary)}" for name, command in COMMANDS.items())
     yield ""
     for name, command in COMMANDS.items():
-        parser = argparse.ArgumentParser(prog=f"groupscope {name}", add_help=False)
-        add_arguments(parser, name)
-        words = [each for each in parser._actions if not each.option_strings]
-        flags = [each for each in parser._actions if each.option_strings]
+        shown = list(flags_of(command))
+        flags = [each for each in shown if each.name.startswith("-")]
+        words = [each for each in shown if each not in flags]
         yield from (f"## {name}", "", f"{plain(command.summary[0].upper() + command.summary[1:])}.", "")
         if name in MORE:
             yield from (f"More: [{MORE[name].partition('#')[0]}]({MORE[name]}).", "")
-        usage = ["groupscope", name, *map(word_of, words), *(flag_text(each) for each in flags if each.required)]
+        needed = [flag_text(each) for each in flags if each.words.get("required")]
+        usage = ["groupscope", name, *map(word_of, words), *needed]
         yield from ("```text", *USAGES.get(name, [" ".join([*usage, "[flags]"] if flags else usage)]), "```", "")
         for head, rows in (
-            ("argument", [(word_of(each), each) for each in words if each.help]),
+            ("argument", [(word_of(each), each) for each in words if each.words["help"]]),
             ("flag", [(flag_text(each), each) for each in flags]),
         ):
             if rows:
-                yield from table(f"{head} | what it does", ((f"`{text}`", help_of(each)) for text, each in rows))
+                texts = ((f"`{text}`", plain(each.words["help"])) for text, each in rows)
+                yield from table(f"{head} | what it does", texts)
         if Kind.NAMES in command.kind:
             yield from (f"Put `--` before a name that begins with a hyphen: `groupscope {name} -- -name`.", "")
 
 
-def word_of(argument: argparse.Action) -> str:
-    word = value_of(argument) or argument.dest
-    return {"?": f"[{word}]", "*": f"[{word} …]", "+": f"{word} […]"}.get(str(argument.nargs), word)
+def word_of(argument: Argument) -> str:
+    word = argument.words["metavar"]
+    return {"?": f"[{word}]", "+": f"{word} […]"}.get(argument.words.get("nargs", ""), word)
 
 
-def flag_text(flag: argparse.Action) -> str:
-    return " ".join([", ".join(flag.option_strings), value_of(flag)]).strip()
-
-
-def value_of(action: argparse.Action) -> str:
-    """Empty: a flag without a value."""
-    if action.nargs == 0:
-        return ""
-    if action.choices is not None and action.metavar is None:
-        return "|".join(map(str, action.choices))
-    return str(action.metavar or action.dest.upper())
-
-
-def help_of(action: argparse.Action) -> str:
-    return plain((action.help or "") % {**vars(action), "prog": "groupscope"})
+def flag_text(flag: Argument) -> str:
+    choices = "|".join(map(str, loaded(flag.words).get("choices", ())))
+    return " ".join([flag.name, flag.words.get("metavar", choices)]).strip()
 
 
 def plain(text: str) -> str:
@@ -275,18 +290,37 @@ def plain(text: str) -> str:
 
 
 def settings() -> Lines:
-    for section in dataclasses.fields(Settings):
+    for section in SECTIONS.values():
         yield from (f"## {section.name}", "", f"```toml\n{heading(section)}\n```", "")
         if "about" in section.metadata:
             yield from (section.metadata["about"], "")
-        yield from table(
-            "key | default | unit | what it does", map(setting_cells, dataclasses.fields(kind_of(section)))
-        )
+        keys = ((key, key.metadata) for key in dataclasses.fields(kind_of(section)))
+        rows = ((f"`{key.name}`", f"`{default_of(key)}`", about["unit"], about["comment"]) for key, about in keys)
+        yield from table("key | default | unit | what it does", rows)
 
 
-def setting_cells(key: Any) -> tuple[str, ...]:
-    default = key.metadata.get("default") or toml_value(key.default)
-    return f"`{key.name}`", f"`{default}`", key.metadata["unit"], key.metadata["comment"]
+def default_of(key: Any) -> str:
+    """In TOML."""
+    # True and False are integers to Python.
+    is_number = isinstance(key.default, int) and not isinstance(key.default, bool)
+    return key.metadata.get("default") or (f"{key.default:_}" if is_number else json.dumps(key.default))
+
+
+def settings_file() -> str:
+    lines = [INTRODUCTION]
+    for section in SECTIONS.values():
+        if "about" in section.metadata:
+            inside = [heading(section), *section_lines(section, 116)]
+            lines += [*COMMENT(section.metadata["about"], 120), *(f"#   {line}".rstrip() for line in inside)]
+        else:
+            lines += [heading(section), *section_lines(section, 120)]
+    return "\n".join(lines).rstrip("#\n ") + "\n"
+
+
+def section_lines(section: Any, width: int) -> Lines:
+    for key in dataclasses.fields(kind_of(section)):
+        about = f"{key.metadata['comment']} Unit: {key.metadata['unit']}; default: {default_of(key)}."
+        yield from (*COMMENT(about, width), f"{key.name} = {default_of(key)}", "")
 
 
 def exit_codes() -> Lines:
@@ -313,7 +347,6 @@ def exported() -> Lines:
     return table("metric | what it is | labels", rows)
 
 
-# The project.
 def folders() -> Lines:
     packages = [each for layer in LAYERS for each in sorted(Path(layer).rglob("__init__.py"))]
     docstrings = (ast.get_docstring(ast.parse(each.read_text(encoding="utf-8"))) or "" for each in packages)
@@ -322,27 +355,16 @@ def folders() -> Lines:
 
 
 def licences() -> Lines:
-    # It is beside this file.
-    sys.path.append(str(Path(__file__).parent))
-    import supply
-
-    for title, rows in supply.licences().items():
+    supply = runpy.run_path(str(Path(__file__).with_name("supply.py")))
+    for title, rows in supply["licences"]().items():
         yield from (f"## {title}", "", *table("name | version | licence", rows))
 
 
 PAGES: dict[str, tuple[Callable[[], Lines], ...]] = {
-    "records": (records, client_payloads),
-    "tables": (tables,),
-    "renames": (renames,),
-    "functions": (functions,),
-    "metrics": (metrics, exported),
-    "commands": (commands,),
-    "settings": (settings,),
-    "exit_codes": (exit_codes,),
-    "findings": (findings,),
-    "architecture": (folders,),
-    "licences": (licences,),
-}
+    "records": (records, client_payloads), "metrics": (metrics, exported), "architecture": (folders,),
+    **{each.__name__: (each,) for each in (tables, renames, functions, commands, settings)},
+    **{each.__name__: (each,) for each in (exit_codes, findings, licences)},
+}  # fmt: skip
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

@@ -24,7 +24,7 @@ PRODUCT = ("schemas", "udfs", "jobs")
 # What is counted beside Python: where, and the suffixes.
 BESIDE = {
     "SQL of the product": ("product", (".sql",)),
-    "declarations (tables, records, suites)": ("product", (".tables", ".json", ".toml", ".txt")),
+    "declarations (tables, records, words, suites)": ("product", (".tables", ".words", ".json", ".toml", ".txt")),
     "scripts of the report": ("product", (".js",)),
     "styles of the report": ("product", (".css",)),
     "templates of the report": ("product", (".html", ".j2")),

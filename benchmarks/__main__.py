@@ -43,7 +43,7 @@ from benchmarks import (
     status,
     storages,
 )
-from benchmarks.durations import Duration, Ratio
+from benchmarks.durations import Duration, Ratio, Size
 from benchmarks.kept_figures import conditions, keep
 from benchmarks.rounds import Limit, Measured
 from benchmarks.run import Run
@@ -51,7 +51,7 @@ from benchmarks.shapes import MIX, SHAPES
 from benchmarks.skewed_logs import SKEWS
 from benchmarks.slope import StepCost
 
-Figure = Measured | Limit | Ratio | Duration | StepCost
+Figure = Measured | Limit | Ratio | Duration | Size | StepCost
 MEASURES: dict[str, Callable[[Run], Figure | Sequence[Figure]]] = {
     "decode": decoding.measure_commits,
     "mix": decoding.measure_mix,

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from udfs.assignors.answers import ASSIGNORS
-from udfs.assignors.groups import ABSENT, Assignment, Group, Partition, Rows
+from udfs.assignors.groups import ABSENT, Group, Lists, Partition, Rows
 from udfs.assignors.questions import GroupProtocol
 
 BUCKETS = 5
@@ -54,7 +54,7 @@ class Case:
         self.answer(group)
         return time.perf_counter() - start
 
-    def answer(self, group: Group) -> Assignment:
+    def answer(self, group: Group) -> Lists:
         protocol = {"client": GroupProtocol.CLASSIC, "server": GroupProtocol.CONSUMER, "share": GroupProtocol.SHARE}
         return ASSIGNORS[protocol[self.side], self.assignor].assign(group)
 
@@ -87,12 +87,12 @@ class Case:
             return range(self.topics)
         return range(*(number * self.topics // BUCKETS for number in (bucket, bucket + 1)))
 
-    def carried(self, first: list[int], before: Assignment) -> Assignment:
+    def carried(self, first: list[int], before: Lists) -> Lists:
         """What members that are still there had."""
         had = dict(zip(first, before, strict=True))
         return [had.get(member, []) for member in self.present(is_after=True)]
 
-    def asked(self, present: list[int], had: Assignment | None) -> Group:
+    def asked(self, present: list[int], had: Lists | None) -> Group:
         owned = had or [[] for _ in present]
         buckets = [self.bucket_of(member) for member in present]
         members = [f"member{member}" for member in present]

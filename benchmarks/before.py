@@ -41,6 +41,8 @@ RECORDS = 10_000_000
 ROOT = Path(__file__).parents[1]
 # A question about the sample that takes the longest way: the rebalance, its cost, and the records that prove it.
 QUESTION = ("classic-killed", "--at", "2026-11-21T17:36:38")
+# A narrowed audit writes no report. No group has this name.
+NARROWED = ("--exclude-group", "^no such group$")
 # Steps after ingest, of which the last is compared alone.
 ASSIGNMENTS = ("replay", "assignments")
 LAG = (*ASSIGNMENTS, "lag")
@@ -65,8 +67,8 @@ class Tree:
         own = ["env", "-C", str(self.root), f"PYTHONPATH={self.root}"]
         return [*own, str(self.root / ".venv" / "bin" / "groupscope"), *map(str, words)]
 
-    def audit(self, log: Path, warehouse: Path) -> list[str]:
-        return self.groupscope("audit", *audit_words(log, warehouse))
+    def audit(self, log: Path, warehouse: Path, *more: str) -> list[str]:
+        return self.groupscope("audit", *audit_words(log, warehouse), *more)
 
     def has(self, command: str) -> bool:
         return not subprocess.run(self.groupscope(command, "--help"), capture_output=True, check=False).returncode
@@ -172,6 +174,7 @@ def commands(folder: Path, records: int, *, is_whole: bool = False) -> Iterator[
         # Written when the first command reads it, since a choice of commands may need none.
         log = cache(write)
         yield Command(f"audit of {records:,} records, {name}", partial(audited, name, log), 3, 0)
+        yield Command(f"the same without a report, {name}", partial(audited, name, log, more=NARROWED), 3, 0)
         yield Command(f"audit with nothing new, {name}", partial(audited_again, name, log), 5)
         for steps in (LAG, GATE):
             yield Command(f"{steps[-1]} of {records:,} records, {name}", partial(last_step, name, log, steps), 5)
@@ -207,9 +210,9 @@ def hot(folder: Path, records: int) -> Path:
     return log
 
 
-def audited(name: str, log: Callable[[], Path], tree: Tree) -> float:
+def audited(name: str, log: Callable[[], Path], tree: Tree, more: Sequence[str] = ()) -> float:
     shutil.rmtree(warehouse := tree.folder / name, ignore_errors=True)
-    return seconds_of(tree.audit(log(), warehouse))
+    return seconds_of(tree.audit(log(), warehouse, *more))
 
 
 def audited_again(name: str, log: Callable[[], Path], tree: Tree) -> float:

@@ -10,8 +10,8 @@ import pyarrow as pa
 from benchmarks.rounds import Goal, Measured, take_turns
 from benchmarks.run import Run
 from benchmarks.serde_rounds import SerdeRounds
-from schemas import payloads
 from schemas.fields import Message
+from schemas.records import ASSIGNMENT, SUBSCRIPTION
 from udfs.arrays.slices import Slices, slices_of
 from udfs.decoding.client_payloads import version_groups
 from udfs.decoding.decode import decode
@@ -71,8 +71,8 @@ def decode_mix(records: Records) -> int:
 def decode_members(part: Part) -> None:
     if part.record_type == GROUP_METADATA and part.value is not None:
         members = part.value.field("members").values
-        decode_payloads(members.field("subscription"), payloads.SUBSCRIPTION)
-        decode_payloads(members.field("assignment"), payloads.ASSIGNMENT)
+        decode_payloads(members.field("subscription"), SUBSCRIPTION)
+        decode_payloads(members.field("assignment"), ASSIGNMENT)
 
 
 def decode_payloads(column: pa.BinaryArray, message: Message) -> None:

@@ -1,4 +1,4 @@
-"""Times, beside their rival's or a bound."""
+"""Times, beside their rival's or a bound, and sizes of files."""
 
 from dataclasses import dataclass
 
@@ -63,6 +63,29 @@ class Duration:
     def facts(self) -> dict[str, object]:
         goal = vars(self.goal) if self.goal else None
         return vars(self) | {"goal": goal, "ratio": self.ours / self.theirs, "verdict": self.verdict}
+
+
+@dataclass(frozen=True)
+class Size:
+    """Bytes of files, and the most that they may have."""
+
+    name: str
+    num_bytes: int
+    most: int
+
+    @property
+    def verdict(self) -> str:
+        return Bound(self.most).verdict(self.num_bytes)
+
+    def cells(self) -> tuple[str, ...]:
+        return (self.name, megabytes(self.num_bytes), "", "", megabytes(self.most), "", self.verdict)
+
+    def facts(self) -> dict[str, object]:
+        return vars(self) | {"verdict": self.verdict}
+
+
+def megabytes(size: int) -> str:
+    return f"{size / 1e6:,.3g} MB"
 
 
 def limits(goal: Bound | None) -> tuple[float | None, float | None]:

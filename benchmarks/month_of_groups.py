@@ -1,19 +1,24 @@
-"""Tables of many groups over a month, as the jobs would leave them, for what reads tables: made column by column.
+"""Tables of many groups over a month, as the jobs would leave them, for what reads tables: made column by column, since
+a log of this size is out of reach of one machine.
 
-Each group rebalances twice a day: a member leaves, its partitions move to another one, each unread for some seconds.
+Each group rebalances twenty times a day: a member leaves, and its partitions move to another one; in every other group
+all members give up their partitions for some seconds. Partitions are committed every hour, and measured every five
+minutes. Times have milliseconds that do not repeat, and lag is noise with a spike a day, so that neither packs better
+than in life.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import NAMESPACE_DNS, uuid5
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from jobs.storage.places.local_place import LocalPlace
-from jobs.warehouses.delta_tables import Change, DataFile, partitioning
+from jobs.warehouses.delta_tables import Change, partitioning
 from jobs.warehouses.manifest import Manifest
 from jobs.warehouses.table_files import TableFile
 from jobs.warehouses.warehouse import Warehouse
@@ -22,16 +27,19 @@ from tests.make.tables import without_runs
 from udfs.arrays.arrow_schema import table_schema
 
 CLUSTER = "month"
-DAYS, REBALANCES_A_DAY, PARTITIONS, MEMBERS = 30, 2, 8, 4
-SNAPSHOTS = DAYS * 24
+DAYS, REBALANCES_A_DAY, PARTITIONS, MEMBERS = 30, 20, 10, 4
+SNAPSHOTS, COMMITS = DAYS * 288, DAYS * 24
+# Made at once.
+GROUPS_AT_ONCE = 20
+SEED = 7
 MICROS = 1_000_000
 START = 1_795_230_000 * MICROS
 MONTH = DAYS * 86_400 * MICROS
 PLAIN: dict[Type, Any] = {
     Type.STRING: "", Type.BOOLEAN: False, Type.INT: 0, Type.BIGINT: 0, Type.DOUBLE: 0.0, Type.TIMESTAMP: START,
 }  # fmt: skip
-# Every tenth group has a partition that stopped.
-EVERY = 10
+# One group in so many has a partition that stopped.
+EVERY = 25
 
 Columns = Mapping[str, Any]
 
@@ -39,14 +47,17 @@ Columns = Mapping[str, Any]
 def write_month(root: Path, num_groups: int) -> int:
     """By one run a step, as the report expects them. How many rows there are."""
     without_runs(root)
-    warehouse = Warehouse(LocalPlace(root))
-    tables = {name: make(num_groups) for name, make in MAKERS.items()}
+    warehouse, total = Warehouse(LocalPlace(root)), 0
     for number, job in enumerate(("ingest", "replay", "assignments", "lag", "gate"), 1):
-        run_id = f"{number:08}-{job}"
-        made = tables if job == "gate" else {}
-        changes = {name: change(warehouse, name, columns, run_id) for name, columns in made.items()}
+        run_id, changes = f"{number:08}-{job}", {}
+        for name, make in (MAKERS if job == "gate" else {}).items():
+            files = TableFiles(warehouse, name, run_id)
+            for first in range(0, num_groups, GROUPS_AT_ONCE if name not in OF_CLUSTER else num_groups):
+                end = min(first + GROUPS_AT_ONCE, num_groups) if name not in OF_CLUSTER else num_groups
+                total += files.write(make(first, end))
+            changes[name] = files.close()
         warehouse.write(Manifest(run_id, number, START // 1000, changes, (run_row(run_id, job),)))
-    return sum(max(map(num_rows, columns.values())) for columns in tables.values())
+    return total
 
 
 def run_row(run_id: str, job: str) -> dict[str, Any]:
@@ -60,26 +71,28 @@ def run_row(run_id: str, job: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def change(warehouse: Warehouse, name: str, columns: Columns, run_id: str) -> Change:
-    rows = filled(name, {"cluster": CLUSTER, "run_id": run_id, **columns})
-    if not partitioning(TABLES[name]):
-        return Change((written(warehouse, name, rows, run_id),))
-    parts = (
-        (is_provisional, rows.filter(pc.equal(rows.column("is_provisional"), is_provisional)))
-        for is_provisional in (False, True)
-    )
-    files = (
-        (is_provisional, written(warehouse, name, part, run_id)) for is_provisional, part in parts if part.num_rows
-    )
-    return Change(tuple(replace(file, is_provisional=is_provisional) for is_provisional, file in files))
+class TableFiles:
+    """Of one table: one for rows that stay, one for those that a later run may still change."""
 
+    def __init__(self, warehouse: Warehouse, name: str, run_id: str) -> None:
+        self.name, self.run_id, self.is_parted = name, run_id, bool(partitioning(TABLES[name]))
+        folder = warehouse.path(name)
+        self.files = {
+            each: TableFile(folder, TABLES[name], run_id) for each in ((False, True) if self.is_parted else (False,))
+        }
 
-def written(warehouse: Warehouse, name: str, rows: pa.Table, run_id: str) -> DataFile:
-    file = TableFile(warehouse.path(name), TABLES[name], run_id)
-    file.write(rows)
-    done = file.close()
-    assert done is not None
-    return done
+    def write(self, columns: Columns) -> int:
+        rows = filled(self.name, {"cluster": CLUSTER, "run_id": self.run_id, **columns})
+        for is_provisional, file in self.files.items():
+            part = rows.filter(pc.equal(rows.column("is_provisional"), is_provisional)) if self.is_parted else rows
+            if part.num_rows:
+                file.write(part)
+        return int(rows.num_rows)
+
+    def close(self) -> Change:
+        closed = ((is_provisional, file.close()) for is_provisional, file in self.files.items())
+        done = [(is_provisional, file) for is_provisional, file in closed if file is not None]
+        return Change(tuple(replace(file, is_provisional=flag) if self.is_parted else file for flag, file in done))
 
 
 def filled(name: str, columns: Columns) -> pa.Table:
@@ -112,136 +125,213 @@ def named(prefix: str, numbers: np.ndarray) -> pa.Array:
     return pa.DictionaryArray.from_arrays(pa.array(numbers), words).dictionary_decode()
 
 
-def grid(*sizes: int) -> list[np.ndarray]:
-    """One array a size: every combination, the last one changing fastest."""
-    return [each.ravel() for each in np.indices(sizes)]
+def grid(first: int, end: int, *sizes: int) -> list[np.ndarray]:
+    """One array a size, groups first: every combination, the last one changing fastest."""
+    group, *others = (each.ravel() for each in np.indices((end - first, *sizes)))
+    return [group + first, *others]
 
 
-def rebalance_times(rounds: np.ndarray) -> np.ndarray:
-    step = MONTH // (DAYS * REBALANCES_A_DAY)
-    return START + rounds * step + step // 2
+def noise(*numbers: np.ndarray | int) -> np.ndarray:
+    """Of these numbers, the same each time: less than a million."""
+    mixed = np.uint64(SEED)
+    for each in numbers:
+        mixed = (mixed + np.asarray(each).astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(29)
+    return (mixed % np.uint64(1_000_000)).astype(np.int64)
 
 
 ROUNDS = DAYS * REBALANCES_A_DAY
+STEP = MONTH // ROUNDS
 EVIDENCE = {"evidence_partition": 0, "evidence_first_offset": 0, "evidence_last_offset": 9, "confidence": "certain"}
 
 
-def states(groups: int) -> Columns:
-    group, each = grid(groups, ROUNDS)
-    start, is_last = rebalance_times(each), each == ROUNDS - 1
+def times(group: np.ndarray, each: np.ndarray) -> np.ndarray:
+    """When rebalances end."""
+    return START + each * STEP + STEP // 2 + noise(group, each) * STEP // 2_500_000 // 1000 * 1000
+
+
+def of_groups(group: np.ndarray) -> dict[str, Any]:
+    return {"group_id": named("group-", group), "group_type": "classic"}
+
+
+def states(first: int, end: int) -> Columns:
+    group, each, phase = grid(first, end, ROUNDS, 2)
+    until, is_last = times(group, each + phase), (each == ROUNDS - 1) & (phase == 1)
+    start = times(group, each) - (1 - phase) * 3 * MICROS
     return {
-        "group_id": named("group-", group), "group_type": "classic", "from_time": start,
-        "to_time": pa.array(start + MONTH // ROUNDS, mask=is_last), "from_record_offset": each,
-        "to_record_offset": pa.array(each + 1, mask=is_last), "is_provisional": is_last,
-        "state": "Stable", "generation_or_epoch": each, "assignor": "range", "num_members": MEMBERS, **EVIDENCE,
+        **of_groups(group), "from_time": start,
+        "to_time": pa.array(np.where(phase == 0, times(group, each), until - 3 * MICROS), mask=is_last),
+        "from_record_offset": 2 * each + phase, "to_record_offset": pa.array(2 * each + phase + 1, mask=is_last),
+        "is_provisional": is_last, "state": pa.array(np.where(phase == 0, "CompletingRebalance", "Stable")),
+        "generation_or_epoch": each, "assignor": "range", "num_members": MEMBERS, **EVIDENCE,
     }  # fmt: skip
 
 
-def members(groups: int) -> Columns:
-    group, each = grid(groups, ROUNDS)
-    start = rebalance_times(each)
+def members(first: int, end: int) -> Columns:
+    group, each = grid(first, end, ROUNDS)
     return {
-        "group_id": named("group-", group), "group_type": "classic", "member_id": named("member-of-some-client-", each),
-        "client_id": named("client-", each % MEMBERS), "client_host": "/10.0.0.7", "from_time": start,
-        "to_time": start + MEMBERS * MONTH // ROUNDS, "from_record_offset": each, "to_record_offset": each + MEMBERS,
+        **of_groups(group), "member_id": member_names(each), "client_id": named("client-", each % MEMBERS),
+        "client_host": "/10.0.0.7", "client_library": "java", "from_time": times(group, each),
+        "to_time": times(group, each + MEMBERS), "from_record_offset": each, "to_record_offset": each + MEMBERS,
         "is_provisional": False, "leave_kind": "session_timeout_likely", **EVIDENCE,
     }  # fmt: skip
 
 
-def owners(groups: int) -> Columns:
-    group, each, partition = grid(groups, ROUNDS, PARTITIONS)
-    start, member = rebalance_times(each), each - each % MEMBERS + partition % MEMBERS
+def member_names(each: np.ndarray) -> pa.Array:
+    words = [f"client-{number % MEMBERS}-{uuid5(NAMESPACE_DNS, str(number))}" for number in range(int(each.max()) + 1)]
+    return pa.DictionaryArray.from_arrays(pa.array(each), pa.array(words)).dictionary_decode()
+
+
+def owner_of(each: np.ndarray, partition: np.ndarray) -> np.ndarray:
+    """The newest member takes over from the one before the others."""
+    return each - (each - partition) % MEMBERS
+
+
+def owners(first: int, end: int) -> Columns:
+    group, each, partition = grid(first, end, ROUNDS, PARTITIONS)
+    is_cut = (group % 2 == 0) | (owner_of(each, partition) == each) | (each == 0)
+    group, each, partition = group[is_cut], each[is_cut], partition[is_cut]
+    later = np.where(group % 2 == 0, each + 1, owner_of(each, partition) + MEMBERS)
+    until = times(group, later) - 3 * MICROS
     return {
-        "group_id": named("group-", group), "group_type": "classic", "topic": named("topic-", group % 200),
-        "partition": partition, "member_id": named("member-of-some-client-", member),
-        "client_id": named("client-", partition % MEMBERS), "from_time": start, "from_record_offset": each,
-        "to_time": start + MONTH // ROUNDS - 4 * MICROS, "to_record_offset": each + 1, "is_provisional": False,
-        "phase": "assigned", **EVIDENCE,
-    }  # fmt: skip
-
-
-def rebalances(groups: int) -> Columns:
-    group, each = grid(groups, ROUNDS)
-    start = rebalance_times(each)
-    return {
-        "group_id": named("group-", group), "group_type": "classic", "assignment_offset": each, "from_generation": each,
-        "to_generation": each + 1, "start_time": start, "end_time": start + 2 * MICROS, "is_provisional": False,
-        "duration_ms": 2_000, "outcome": "completed", "trigger": "member_left", "mode": "eager",
-        "trigger_detail": "member member-of-some-client-1 (10.0.0.7) timed out", "num_partitions": PARTITIONS,
-        "num_moved": 2, "unread_partition_low_ms": 8_000, "unread_partition_high_ms": 12_000 + each,
-        "longest_unread_high_ms": 6_000, **EVIDENCE,
-    }  # fmt: skip
-
-
-def moves(groups: int) -> Columns:
-    group, each, partition = grid(groups, ROUNDS, 2)
-    return {
-        "group_id": named("group-", group), "group_type": "classic", "assignment_offset": each, "move_offset": each,
-        "topic": named("topic-", group % 200), "partition": partition, "is_provisional": False, "kind": "moved",
-        "from_member_id": named("member-of-some-client-", each), "move_time": rebalance_times(each),
-        "to_member_id": named("member-of-some-client-", each + 1), "idle_ms": 4_000, "unread_low_ms": 4_000,
-        "unread_high_ms": 6_000, "unread_basis": "session timeout 8.0 s from the record", **EVIDENCE,
-    }  # fmt: skip
-
-
-def lag(groups: int) -> Columns:
-    snapshot, group, partition = grid(SNAPSHOTS, groups, PARTITIONS)
-    return {
-        "snapshot_time": START + (snapshot + 1) * (MONTH // SNAPSHOTS), "group_id": named("group-", group),
-        "group_type": "classic", "topic": named("topic-", group % 200), "partition": partition, "is_provisional": False,
-        "lag": (snapshot * 37 + group) % 997, **EVIDENCE,
-    }  # fmt: skip
-
-
-def rates(groups: int) -> Columns:
-    bucket, group = grid(SNAPSHOTS, groups)
-    return {
-        "bucket_time": START + bucket * (MONTH // SNAPSHOTS), "bucket_ms": MONTH // SNAPSHOTS // 1000,
-        "group_id": named("group-", group), "group_type": "classic", "topic": named("topic-", group % 200),
-        "is_provisional": False, "messages_consumed": bucket * 7, "messages_consumed_per_s": (bucket % 24) * 1.5,
+        **of_groups(group), "topic": named("topic-", group % 200), "partition": partition,
+        "member_id": member_names(owner_of(each, partition).clip(0)),
+        "client_id": named("client-", partition % MEMBERS), "from_time": times(group, each), "from_record_offset": each,
+        "to_time": until, "to_record_offset": later, "is_provisional": False, "phase": "assigned",
+        "ended_by": "revoked", "reader_certain_until_time": until - noise(group, each, partition) // 200 * 1000,
         **EVIDENCE,
     }  # fmt: skip
 
 
-def verdicts(groups: int) -> Columns:
-    group, partition = grid(groups, PARTITIONS)
-    words = np.where((group % EVERY == 0) & (partition == 0), "STOP", "OK")
+def rebalances(first: int, end: int) -> Columns:
+    group, each = grid(first, end, ROUNDS)
+    until = times(group, each)
+    high = 8_000 + noise(group, each, 1) // 100
     return {
-        "as_of_time": START + MONTH, "group_id": named("group-", group), "group_type": "classic",
-        "topic": named("topic-", group % 200), "partition": partition, "own_verdict": words, "burrow_verdict": "OK",
-        **EVIDENCE,
+        **of_groups(group), "assignment_offset": each, "from_generation": each, "to_generation": each + 1,
+        "start_time": until - 3 * MICROS, "end_time": until, "is_provisional": False, "duration_ms": 3_000,
+        "outcome": "completed", "trigger": "member_left",
+        "mode": pa.array(np.where(group % 2 == 0, "eager", "cooperative")),
+        "trigger_detail": pc.binary_join_element_wise("member", member_names(each), "(10.0.0.7) timed out", " "),
+        "num_partitions": PARTITIONS, "num_members_before": MEMBERS, "num_members_after": MEMBERS, "num_moved": 3,
+        "unread_partition_low_ms": 3 * high - 9_000, "unread_partition_high_ms": 3 * high,
+        "longest_unread_high_ms": high, **EVIDENCE,
     }  # fmt: skip
 
 
-def findings(groups: int) -> Columns:
-    (rank,) = grid(groups)
-    words = np.where(rank < groups // EVERY, "critical", "warning")
+def moves(first: int, end: int) -> Columns:
+    group, each, partition = grid(first, end, ROUNDS, PARTITIONS)
+    is_moved = (owner_of(each, partition) != owner_of(each - 1, partition)) & (each >= MEMBERS)
+    group, each, partition = group[is_moved], each[is_moved], partition[is_moved]
+    high = 8_000 + noise(group, each, 1) // 100
+    return {
+        **of_groups(group), "assignment_offset": each, "move_offset": each, "topic": named("topic-", group % 200),
+        "partition": partition, "is_provisional": False, "kind": "moved",
+        "from_member_id": member_names(owner_of(each - 1, partition)), "move_time": times(group, each),
+        "to_member_id": member_names(owner_of(each, partition)), "idle_ms": 3_000, "unread_low_ms": high - 3_000,
+        "unread_high_ms": high, "unread_basis": "session timeout 8.0 s from the record", **EVIDENCE,
+    }  # fmt: skip
+
+
+def generations(first: int, end: int) -> Columns:
+    group, each, seat = grid(first, end, ROUNDS, MEMBERS)
+    number = (each - (each - seat) % MEMBERS).clip(0)
+    sizes = np.array([len(range(place, PARTITIONS, MEMBERS)) for place in range(MEMBERS)])[number % MEMBERS]
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    within = np.arange(starts[-1]) - np.repeat(starts[:-1], sizes)
+    partitions = np.repeat(number % MEMBERS, sizes) + within * MEMBERS
+    assigned = pa.StructArray.from_arrays(
+        [
+            named("topic-", group % 200), pa.nulls(len(group), pa.string()),
+            pa.ListArray.from_arrays(starts, pa.array(partitions.astype(np.int32))),
+        ],
+        ["topic", "topic_id", "partitions"],
+    )  # fmt: skip
+    each_one = pa.ListArray.from_arrays(np.arange(len(group) + 1, dtype=np.int32), assigned)
+    return {
+        **of_groups(group), "assignment_offset": each, "member_id": member_names(number), "generation_or_epoch": each,
+        "is_provisional": False, "change": "kept", "is_leader": seat == 0, "assigned": each_one,
+        "previous_assigned": each_one, **EVIDENCE,
+    }  # fmt: skip
+
+
+def lag_of(group: np.ndarray, partition: np.ndarray, snapshot: np.ndarray) -> np.ndarray:
+    """A spike at one snapshot a day."""
+    spike = np.where(snapshot % 288 == noise(group, partition) % 288, 50_000, 0)
+    return noise(group, partition, snapshot) % 1_000 + spike
+
+
+def ends(group: np.ndarray, partition: np.ndarray, snapshot: np.ndarray) -> np.ndarray:
+    return snapshot * 3_000 + noise(group, partition, snapshot) % 3_000
+
+
+def lag(first: int, end: int) -> Columns:
+    group, partition, snapshot = grid(first, end, PARTITIONS, SNAPSHOTS)
+    waiting = lag_of(group, partition, snapshot)
+    return {
+        **of_groups(group), "snapshot_time": START + (snapshot + 1) * (MONTH // SNAPSHOTS),
+        "topic": named("topic-", group % 200), "partition": partition, "is_provisional": False, "lag": waiting,
+        "time_lag_ms": waiting * 100, "log_end_offset": ends(group, partition, snapshot), **EVIDENCE,
+    }  # fmt: skip
+
+
+def commits(first: int, end: int) -> Columns:
+    group, partition, each = grid(first, end, PARTITIONS, COMMITS)
+    start, is_last = START + each * 3_600 * MICROS + noise(group, partition, each) * 3_000, each == COMMITS - 1
+    offset = ends(group, partition, each * SNAPSHOTS // COMMITS)
+    return {
+        **of_groups(group), "topic": named("topic-", group % 200), "partition": partition, "from_time": start,
+        "to_time": pa.array(start + 3_600 * MICROS, mask=is_last), "from_record_offset": each,
+        "to_record_offset": pa.array(each + 1, mask=is_last), "is_provisional": is_last, "committed_offset": offset,
+        "delta": 36_000, "num_commits": 700, "via": "plain",
+        "last_commit_time": np.minimum(start + 3_500 * MICROS, START + MONTH), **EVIDENCE,
+    }  # fmt: skip
+
+
+def verdicts(first: int, end: int) -> Columns:
+    group, partition = grid(first, end, PARTITIONS + 1)
+    is_bad = (group % EVERY == 0) & ((partition == 0) | (partition == PARTITIONS))
+    words = np.where(is_bad, "STOP", "OK")
+    return {
+        "as_of_time": START + MONTH, **of_groups(group), "topic": named("topic-", group % 200),
+        "partition": pa.array(partition, mask=partition == PARTITIONS), "own_verdict": words, "burrow_verdict": "OK",
+        "rule": pa.array(np.where(is_bad, "silent", "keeps_up")), "lag": lag_of(group, partition, SNAPSHOTS - 1),
+        "since_time": pa.array(np.full(len(group), START + MONTH - 3_600 * MICROS), mask=~is_bad),
+        "reason": "no commit for 2 min 50 s, before that one every 2 s", **EVIDENCE,
+    }  # fmt: skip
+
+
+def findings(first: int, end: int) -> Columns:
+    rank = np.arange(first, end, EVERY)
     query = "SELECT group_id, topic, partition, reason, lag FROM group_verdicts WHERE own_verdict = 'STOP'"
     return {
-        "run_id": "00000005-gate", "rank": rank + 1, "kind": "partition_stopped", "severity": words,
+        "run_id": "00000005-gate", "rank": rank // EVERY + 1, "kind": "partition_stopped", "severity": "critical",
         "group_id": named("group-", rank), "message": "topic-7: no commit for 2 min 50 s, before that one every 2 s",
-        "query": f"{query}\nORDER BY lag DESC", **EVIDENCE,
+        "since_time": START + MONTH - 3_600 * MICROS, "query": f"{query}\nORDER BY lag DESC", **EVIDENCE,
     }  # fmt: skip
 
 
-def gate_runs(groups: int) -> Columns:
+def gate_runs(_first: int, _end: int) -> Columns:
     return {"run_id": np.array(["00000005-gate"])}
 
 
-def coverage(groups: int) -> Columns:
-    return {"from_time": np.array([START]), "to_time": START + MONTH, "num_records": groups * 1_000}
+def coverage(_first: int, end: int) -> Columns:
+    return {"from_time": np.array([START]), "to_time": START + MONTH, "num_records": end * 1_000}
 
 
-MAKERS: Mapping[str, Callable[[int], Columns]] = {
+MAKERS: Mapping[str, Callable[[int, int], Columns]] = {
     "group_state_intervals": states,
     "membership_intervals": members,
     "ownership_intervals": owners,
     "rebalances": rebalances,
     "partition_moves": moves,
+    "generation_members": generations,
     "lag_points": lag,
-    "consumption_rates": rates,
+    "offset_history": commits,
     "group_verdicts": verdicts,
     "findings": findings,
     "gate_runs": gate_runs,
     "history_coverage": coverage,
 }
+# Made for all groups in one call.
+OF_CLUSTER = ("findings", "gate_runs", "history_coverage")

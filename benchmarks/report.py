@@ -1,38 +1,68 @@
-"""`groupscope report` over many groups and a month, and the browser that opens it: whole, as users start them."""
+"""`groupscope report` of the sample, and of many groups over a month: sizes of its files, its time, and what Chromium
+takes to draw the first picture and to follow the cursor.
+"""
 
 import json
 import statistics
 import subprocess
 import sys
+from pathlib import Path
 
+from benchmarks.audit import SAMPLE, audit_command
 from benchmarks.commands import groupscope, new_warehouse, seconds_of
-from benchmarks.durations import Bound, Duration
+from benchmarks.durations import Bound, Duration, Ratio, Size
 from benchmarks.month_of_groups import DAYS, write_month
 from benchmarks.run import Run
 
 GROUPS = 1_000
-WRITTEN, READY, TYPED = Bound(20, 10), Bound(1.5, 1.0), Bound(0.1, 0.05)
+# Of an audit that ends with the report.
+SHARE = Bound(0.4)
+FRAME = Bound(0.05)
+MOST_OF_FILE, MOST_IN_ALL = 15_000_000, 120_000_000
+MOST_OF_SAMPLE, FIRST_OF_SAMPLE, FIRST_OF_MONTH = 800_000, Bound(0.4), Bound(2)
 
 
-def measure(run: Run) -> list[Duration]:
+def measure(run: Run) -> list[Duration | Ratio | Size]:
     """`--records` is the number of groups here."""
-    groups = run.records or GROUPS
+    rounds, report, warehouse = min(run.rounds, 3), run.folder / "report", new_warehouse(run.folder)
+    audit = seconds_of(audit_command(SAMPLE, warehouse))
+    written = report_seconds(warehouse, report, rounds)
+    sample = [
+        Ratio("report of the sample; rival: its audit, which ends with one", written, audit, SHARE),
+        *drawn("the sample", report, rounds, MOST_OF_SAMPLE, FIRST_OF_SAMPLE),
+    ]
+    groups, report = run.records or GROUPS, run.folder / "report-of-month"
     warehouse = new_warehouse(run.folder)
     rows = write_month(warehouse, groups)
-    report = run.folder / "report"
+    log = f"{groups:,} groups, {DAYS} days, {rows:,} rows"
+    written, bare = report_seconds(warehouse, report, rounds), seconds_of(groupscope("--help"))
+    month = [
+        Duration(f"report of {log}; rival: --help", written, None, bare),
+        *drawn(f"{groups:,} groups", report, rounds, MOST_OF_FILE, FIRST_OF_MONTH),
+    ]
+    return [*sample, *month]
+
+
+def report_seconds(warehouse: Path, report: Path, rounds: int) -> float:
     command = groupscope("report", "--warehouse", warehouse, "--report", report)
-    rounds = min(run.rounds, 3)
-    written = statistics.median(seconds_of(command) for _ in range(rounds))
-    bare = seconds_of(groupscope("--help"))
+    return statistics.median(seconds_of(command) for _ in range(rounds))
+
+
+def drawn(name: str, report: Path, rounds: int, most: int, first: Bound) -> list[Duration | Ratio | Size]:
+    """Of files on disk, and of its first page in Chromium."""
+    index, siblings = report / "index.html", [file.stat().st_size for file in report.glob("groups/*.html")]
+    size = index.stat().st_size
     opened = subprocess.run(
-        [sys.executable, "-m", "benchmarks.opened_report", str(report / "index.html"), str(rounds)],
+        [sys.executable, "-m", "benchmarks.opened_report", str(index), str(rounds)],
         check=True, capture_output=True, text=True,
     )  # fmt: skip
     seconds = json.loads(opened.stdout)
-    log = f"{groups:,} groups, {DAYS} days, {rows:,} rows"
+    first_name, frame_name = f"Chromium: first picture of {name}", f"Chromium: 95% of frames of {name}, cursor dragged"
+    most_beside = max(siblings, default=0)
     return [
-        Duration(f"report of {log}; rival: --help", written, WRITTEN, bare),
-        Duration(f"Chromium opens it, until all is loaded; rival: an empty page ({log})", seconds["ready"], READY,
-                 seconds["empty"]),
-        Duration(f"a key in its search is answered; rival: its writing ({log})", seconds["typed"], TYPED, written),
-    ]  # fmt: skip
+        Size(f"report of {name}: index.html", size, most),
+        Size(f"report of {name}: the largest of {len(siblings):,} pages beside it", most_beside, MOST_OF_FILE),
+        Size(f"report of {name}: all files", size + sum(siblings), MOST_IN_ALL),
+        Duration(f"{first_name}; rival: an empty page", seconds["first"], first, seconds["empty"]),
+        Duration(f"{frame_name}; rival: an empty page", seconds["frame"], FRAME, seconds["empty"]),
+    ]

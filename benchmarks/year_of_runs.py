@@ -21,7 +21,7 @@ from deltalake import DeltaTable
 
 from benchmarks.kept_figures import conditions, keep
 from benchmarks.year_page import OF_RUNS, shown
-from jobs.configuration.settings_file import load_settings
+from jobs.configuration.settings import load_settings
 from jobs.engine.local import LocalEngine
 from jobs.ingestion.run import Ingest, IngestOptions
 from jobs.maintaining.run import Maintain

@@ -14,20 +14,16 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jobs.engine.choice import engine_of
 from jobs.output.rows import row_lines
 from jobs.output.terminal import terminal_width
 from jobs.recomputing.run import Recomputation
-from jobs.replaying.command import run_result, show_result
+from jobs.replaying.command import run_on_log
 from schemas.words.assignments import Verdict
 from udfs.sentences.counts import counted
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with engine_of(arguments, "assignments") as engine:
-        result = run_result(arguments, Recomputation(is_full=arguments.full), engine)
-    show_result(result, list(summary_lines(result)), arguments.format)
-    return int(result["exit_code"])
+    return run_on_log(arguments, Recomputation(is_full=arguments.full), summary_lines)
 
 
 def summary_lines(result: Mapping[str, Any]) -> Iterator[str]:

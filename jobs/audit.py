@@ -12,7 +12,7 @@ code: 20 if there are findings, see --fail-on.
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -26,15 +26,14 @@ from jobs.gating.report_failures import Outputs, kept
 from jobs.gating.run import Gate
 from jobs.measuring.run import Measurement
 from jobs.output.failure import Failure, check_file, say
-from jobs.output.rows import print_page
-from jobs.pages.prometheus_file import PROMETHEUS, AuditSummary, group_verdicts_at, write_prometheus_file
+from jobs.output.rows import print_result
+from jobs.pages.prometheus_file import PROMETHEUS, group_verdicts_at, write_prometheus_file
 from jobs.pages.run_pages import audit_page
 from jobs.recomputing.run import Recomputation
 from jobs.replaying.run import Replay
-from jobs.reporting.page_files import INDEX
-from jobs.reporting.report_folder import basis_of, check_cluster, check_folder, marks_of, report_place
-from jobs.runs.result import ms_of, now_ms, recorded_failure, result_text, write_result_file
-from jobs.runs.run import RunOptions, open_warehouse, options_at, run_all, run_options
+from jobs.reporting.report_folder import INDEX, basis_of, check_cluster, check_folder, marks_of, report_place
+from jobs.runs.result import now_ms, recorded_failure, result_text, write_result_file
+from jobs.runs.run import open_warehouse, options_at, run_all, run_options
 from jobs.storage.places.addresses import place_at
 from jobs.storage.places.place import Place
 from jobs.warehouses.any_warehouse import one_cluster
@@ -46,10 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     with engine_of(arguments, "audit") as engine, recorded_failure(arguments.result_file, "audit"):
         result, lines = run_steps(at_start(arguments, now_ms()), engine)
     # Nothing is left that could fail: what is printed is what the command ends with.
-    if arguments.format == "table":
-        print_page(lines)
-    else:
-        ingest.show(result, arguments.format)
+    print_result(result, lines, arguments.format)
     for line in result["report_failed"]:
         say(line)
     return exit_code(result, arguments.fail_on)
@@ -74,7 +70,9 @@ def run_steps(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, 
     jobs = [*after, Replay(is_full=False), Recomputation(is_full=False), measurement, gate]
     # The result is that of all of them.
     options = replace(run_options(arguments), result_file=None)
-    folder = report_folder(arguments, options, engine)
+    place = report_place(arguments.report, arguments.warehouse)
+    folder = place_at(place, options_at(place, options, engine))
+    check_folder(folder)
     with open_warehouse(first.name, options, engine) as warehouse, closing(gate):
         # Before any work is done unnecessarily.
         check_cluster(folder, marks_of(folder), one_cluster(warehouse, options.cluster))
@@ -89,9 +87,10 @@ def run_steps(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, 
             result["report"], unwritten = report_result(warehouse, result["cluster"], folder, engine)
             outputs = outputs if unwritten is None else outputs.and_failed(unwritten)
             if arguments.prometheus is not None:
-                summary = audit_summary(warehouse, outputs.judged(result), gate, outputs.findings)
+                groups = group_verdicts_at(warehouse, result["cluster"], gate.as_of)
+                shown = (outputs.judged(result), outputs.findings, groups, gate.newest_ms)
                 try:
-                    write_prometheus_file(arguments.prometheus, summary, options.settings)
+                    write_prometheus_file(arguments.prometheus, *shown, options.settings.gate.max_prometheus_groups)
                 except Failure as failure:
                     outputs = outputs.and_failed(failure)
         try:
@@ -104,13 +103,6 @@ def run_steps(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, 
         ended_with = exit_code(result, arguments.fail_on)
         lines = list(audit_page(warehouse, result, outputs.findings, ended_with, is_verbose=arguments.verbose))
     return result, lines
-
-
-def report_folder(arguments: argparse.Namespace, options: RunOptions, engine: Engine) -> Place:
-    place = report_place(arguments.report, arguments.warehouse)
-    folder = place_at(place, options_at(place, options, engine))
-    check_folder(folder)
-    return folder
 
 
 def report_result(
@@ -145,21 +137,6 @@ def together(steps: Sequence[dict[str, Any]]) -> dict[str, Any]:
     times = {"finished_time": steps[-1]["finished_time"], "seconds": round(sum(step["seconds"] for step in steps), 3)}
     of_steps = {step["job"]: step for step in after}
     return {**first, **about, **times, "coverage": of_steps["lag"].pop("coverage"), **of_steps}
-
-
-def audit_summary(
-    warehouse: Warehouse, result: Mapping[str, Any], gate: Gate, findings: Sequence[Mapping[str, Any]]
-) -> AuditSummary:
-    cluster = result["cluster"]
-    return AuditSummary(
-        cluster=cluster,
-        exit_code=int(result["exit_code"]),
-        started_ms=ms_of(result["started_time"]),
-        finished_ms=ms_of(result["finished_time"]),
-        newest_ms=gate.newest_ms,
-        findings=findings,
-        groups=group_verdicts_at(warehouse, cluster, gate.as_of),
-    )
 
 
 if __name__ == "__main__":

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from jobs.broker.client_properties import ClientProperties, client_properties
 from jobs.broker.cluster import KafkaCluster
 from jobs.capturing.targets import FileTarget, Target, WarehouseTarget
-from jobs.configuration.settings_file import load_settings
+from jobs.configuration.settings import load_settings
 from jobs.engine.local import LocalEngine
-from jobs.output.failure import Failure, code_and_line, print_trace, say
+from jobs.output.failure import Failure, code_and_line, misuse, print_trace, say
 from jobs.output.progress import doing
 from jobs.runs.result import now_ms
 from jobs.runs.run import RunOptions
@@ -44,13 +44,16 @@ class NewMessages:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    servers, properties = servers_of(arguments.source), client_properties(arguments.command_config)
     check_usage(arguments)
+    servers, properties = arguments.source.removeprefix("kafka:"), client_properties(arguments.command_config)
     target, messages = target_of(arguments), NewMessages()
     topics, code = target.topics | frozenset(arguments.topics), int(ExitCode.CLEAN)
+    every, lasting = arguments.every, arguments.lasting
     with doing("capture", is_logged=False) as activity:
-        activity.total, activity.unit = num_ticks(arguments.every, arguments.lasting), "snapshots"
-        for number, _ in enumerate(ticks(arguments.every, arguments.lasting)):
+        # 0: nobody knows how many.
+        activity.total = 1 if every is None else math.ceil((lasting or 0) / every)
+        activity.unit = "snapshots"
+        for number, _ in enumerate(ticks(every, lasting)):
             try:
                 if not number:
                     check_there(servers, properties, arguments.topics)
@@ -69,22 +72,17 @@ def run(arguments: argparse.Namespace) -> int:
     return code
 
 
-def servers_of(source: str) -> str:
-    form, _, servers = source.partition(":")
-    if form != "kafka" or not servers:
-        raise Failure(ExitCode.USAGE, f"--source {source!r}; give kafka:HOST:PORT[,HOST:PORT…]")
-    return servers
-
-
 def check_usage(arguments: argparse.Namespace) -> None:
+    if not arguments.source.removeprefix("kafka:") or not arguments.source.startswith("kafka:"):
+        raise misuse(f"--source {arguments.source!r}; give kafka:HOST:PORT[,HOST:PORT…]")
     if arguments.every == 0:
-        raise Failure(ExitCode.USAGE, "--every 0: give a number of seconds above 0")
+        raise misuse("--every 0: give a number of seconds above 0")
     if arguments.lasting is not None and arguments.every is None:
-        raise Failure(ExitCode.USAGE, f"--for {arguments.lasting:g} also needs --every SECONDS")
+        raise misuse(f"--for {arguments.lasting:g} also needs --every SECONDS")
     if arguments.into is not None and arguments.warehouse is not None:
-        raise Failure(ExitCode.USAGE, "--into and --warehouse cannot be used together; give only one of them")
+        raise misuse("--into and --warehouse cannot be used together; give only one of them")
     if arguments.into is not None and is_remote(arguments.into):
-        raise Failure(ExitCode.USAGE, f"--into {arguments.into}: give a file on this machine")
+        raise misuse(f"--into {arguments.into}: give a file on this machine")
 
 
 def target_of(arguments: argparse.Namespace) -> Target:
@@ -112,13 +110,6 @@ def snapshot_of(
     """Uses new connections: brokers may start and stop between two snapshots."""
     with KafkaCluster(servers, properties) as cluster:
         return take_snapshot(cluster, topics, now_ms(), new_messages)
-
-
-def num_ticks(every: float | None, lasting: float | None) -> int:
-    """0: as many as fit into the time."""
-    if every is None:
-        return 1
-    return 0 if lasting is None else max(1, math.ceil(lasting / every))
 
 
 def ticks(every: float | None, lasting: float | None) -> Iterator[None]:

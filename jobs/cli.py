@@ -10,13 +10,14 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pkgutil import get_data
 from typing import TYPE_CHECKING, Any
 
-from jobs.command_line.flags import COMMANDS, LOCAL, SECTIONS, Kind, add_arguments, wanted_engine
-from jobs.output.failure import Failure, run_guarded, say
+from jobs.command_line.flags import COMMANDS, LOCAL, SECTIONS, VERSION, Kind, add_arguments, wanted_engine
+from jobs.output.failure import misuse, run_guarded, say
 from jobs.processes.no_pandas import keep_pandas_out
 from jobs.processes.spare_start import spare_start
 from jobs.spark.compiled_loops import keep_compiled_loops
@@ -28,11 +29,15 @@ if TYPE_CHECKING:
 
 # Without a command.
 FLAGS = ("--help", "--version")
+# Flags in one column, what they do in the next, and the description with its line breaks.
+HELP_TEXT: Any = partial(argparse.RawDescriptionHelpFormatter, max_help_position=32)
 # Set by the scripts of `groupscope completion`, with the line to complete.
 IS_COMPLETING, COMPLETED_LINE = "_ARGCOMPLETE", "COMP_LINE"
-# As in pyproject.toml, which is not in the zip that spark-submit ships.
-VERSION = "0.1.0"
-NAME_WIDTH = 14
+# What each engine computes with.
+LIBRARIES = {
+    "local": ("duckdb", "deltalake", "pyarrow", "numba", "great_expectations"),
+    "spark": ("pyspark", "delta-spark"),
+}
 HYPHENS = "If a name begins with a hyphen, write -- before it and all flags before --, as in: --wide -- -name"
 MORE = """\
 Examples:
@@ -52,17 +57,14 @@ class Parser(argparse.ArgumentParser):
         self._negative_number_matcher = re.compile("-[0-9]")
 
     def error(self, message: str) -> None:  # type: ignore[override]
-        raise Failure(ExitCode.USAGE, f"{message}; see {self.prog} --help")
+        raise misuse(f"{message}; see {self.prog} --help")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
-            from jobs.command_line.suggestions import did_you_mean
-
-            raise argparse.ArgumentError(
-                action, f"{error.message}{did_you_mean(str(value), list(map(str, action.choices or ())))}"
-            ) from None
+            nearest = meant(str(value), list(map(str, action.choices or ())))
+            raise argparse.ArgumentError(action, f"{error.message}{nearest}") from None
 
     def check_flags(self, words: Sequence[str]) -> None:
         """This comes before other checks: the value of an unknown flag would look like one argument too many."""
@@ -70,9 +72,7 @@ class Parser(argparse.ArgumentParser):
             name = word.partition("=")[0]
             # Like argparse, take no word with a space for a flag: an SQL statement may begin with a comment.
             if name.startswith("--") and " " not in word and name not in self._option_string_actions:
-                from jobs.command_line.suggestions import did_you_mean
-
-                self.error(f"no flag {name}{did_you_mean(name, self._option_string_actions)}")
+                self.error(f"no flag {name}{meant(name, self._option_string_actions)}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -98,14 +98,17 @@ def hold_standard_streams() -> None:
 
 def run(arguments: Sequence[str], *, is_own_process: bool) -> int:
     """`is_own_process` is False when another program calls this, which may need libraries that we keep out."""
-    words = help_flags(arguments)
+    words = list(arguments) or ["--help"]
+    if words[0] == "help":
+        words = [*words[1:2], "--help"]
     if words[0] == "--version":
         from jobs.output.rows import write_lines
 
-        write_lines([version_line()])
+        write_lines(version_lines())
         return ExitCode.CLEAN
     is_completing = is_own_process and IS_COMPLETING in os.environ
-    wanted = command_in(completed_words() if is_completing else words)
+    typed = os.environ.get(COMPLETED_LINE, "").split()[1:] if is_completing else words
+    wanted = typed[0] if typed and typed[0] in COMMANDS else None
     parser, commands = parsers(wanted)
     if is_completing:
         from jobs.completion import offer
@@ -122,16 +125,10 @@ def run(arguments: Sequence[str], *, is_own_process: bool) -> int:
     if is_own_process:
         prepare_process(parsed)
     with progress_of(parsed), zone_of(parsed):
-        code = int(importlib.import_module(f"jobs.{parsed.command}").run(parsed))
+        # A command without an exit code of its own has succeeded.
+        code = int(importlib.import_module(f"jobs.{parsed.command}").run(parsed) or ExitCode.CLEAN)
         wait_for_closes()
     return code
-
-
-def help_flags(words: Sequence[str]) -> Sequence[str]:
-    """Turns `groupscope` and `groupscope help COMMAND` into the flags for help."""
-    if not words:
-        return ["--help"]
-    return [*words[1:2], "--help"] if words[0] == "help" else words
 
 
 def parsers(wanted: str | None) -> "tuple[Parser, Commands]":
@@ -141,7 +138,7 @@ def parsers(wanted: str | None) -> "tuple[Parser, Commands]":
         usage="groupscope COMMAND [flags]",
         description="Reads the records of __consumer_offsets and shows what Kafka consumer groups did and why.",
         epilog=commands_text(),
-        formatter_class=HelpText,
+        formatter_class=HELP_TEXT,
         allow_abbrev=False,
         add_help=False,
     )
@@ -159,7 +156,7 @@ def parsers(wanted: str | None) -> "tuple[Parser, Commands]":
             help=declared.summary,
             description=description_of(name),
             epilog=HYPHENS if Kind.NAMES in declared.kind else None,
-            formatter_class=HelpText,
+            formatter_class=HELP_TEXT,
             # An abbreviated flag would change its meaning when a new flag with the same beginning is added.
             allow_abbrev=False,
         )
@@ -172,7 +169,7 @@ def parsers(wanted: str | None) -> "tuple[Parser, Commands]":
 def commands_text() -> str:
     """The commands and examples that `groupscope --help` prints after the usage line."""
     blocks = [
-        "\n".join([f"{title}:", *(f"  {name:<{NAME_WIDTH}}{each.summary}" for name, each in commands.items())])
+        "\n".join([f"{title}:", *(f"  {name:<14}{each.summary}" for name, each in commands.items())])
         for title, commands in SECTIONS.items()
     ]
     return "\n\n".join([*blocks, MORE])
@@ -185,19 +182,30 @@ def description_of(command: str) -> str:
     return ast.get_docstring(ast.parse(source or "")) or ""
 
 
-class HelpText(argparse.RawDescriptionHelpFormatter):
-    """Flags in one column, what they do in the next, and the description with its line breaks."""
+def version_lines() -> list[str]:
+    """What decides over answers and files: this release, the formats that it writes, the libraries of both engines."""
+    import platform
 
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=32)
-
-
-def version_line() -> str:
+    from jobs.warehouses.delta_commits import PROTOCOL
     from schemas.tables import CONTRACT_VERSION
     from udfs.assignors.questions import NEWEST_RELEASE
 
     kafka = ".".join(map(str, NEWEST_RELEASE[:2]))
-    return f"groupscope {VERSION} (contract {CONTRACT_VERSION}, Kafka releases up to {kafka})"
+    return [
+        f"groupscope {VERSION} (contract {CONTRACT_VERSION}, Kafka releases up to {kafka})",
+        f"formats: tables {CONTRACT_VERSION}, Delta protocol {PROTOCOL[0]} (readers) and {PROTOCOL[1]} (writers)",
+        *(f"engine {engine}: {versions_of(libraries)}" for engine, libraries in LIBRARIES.items()),
+        f"Python {platform.python_version()}",
+    ]
+
+
+def versions_of(libraries: Sequence[str]) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return ", ".join(f"{each} {version(each)}" for each in libraries)
+    except PackageNotFoundError as error:
+        return f"not installed ({error.name} is missing)"
 
 
 def usage_of(command: Parser) -> str:
@@ -208,21 +216,20 @@ def usage_of(command: Parser) -> str:
     return " ".join([command.prog, *words, "[flags]"])
 
 
-def completed_words() -> list[str]:
-    return os.environ.get(COMPLETED_LINE, "").split()[1:]
-
-
 def check_command(words: Sequence[str], wanted: str | None) -> None:
     first = words[0]
     if wanted is not None or first in ("-h", "--help"):
         return
-    from jobs.command_line.suggestions import did_you_mean
-
     if first.startswith("-"):
-        expected = f"give a command before flags{did_you_mean(first, FLAGS)}"
-        raise Failure(ExitCode.USAGE, f"{first}: {expected}; see groupscope --help")
-    meant = did_you_mean(first, [*COMMANDS, *FLAGS])
-    raise Failure(ExitCode.USAGE, f"no command {first!r}{meant}; see groupscope --help")
+        raise misuse(f"{first}: give a command before flags{meant(first, FLAGS)}; see groupscope --help")
+    raise misuse(f"no command {first!r}{meant(first, [*COMMANDS, *FLAGS])}; see groupscope --help")
+
+
+def meant(word: str, known: Collection[str]) -> str:
+    # Here, since help needs no suggestions.
+    from udfs.sentences.suggestions import did_you_mean
+
+    return did_you_mean(word, known)
 
 
 def prepare_process(parsed: argparse.Namespace) -> None:
@@ -258,10 +265,6 @@ def zone_of(parsed: argparse.Namespace) -> AbstractContextManager[None]:
     from jobs.output.zones import in_zone
 
     return in_zone(parsed.tz, parsed.tz if parsed.format == Format.TABLE else UTC)
-
-
-def command_in(words: Sequence[str]) -> str | None:
-    return words[0] if words and words[0] in COMMANDS else None
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ each completion, so it stays correct after an upgrade. Groups and topics come fr
 
 import argparse
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from argcomplete import autocomplete
@@ -21,15 +22,13 @@ from jobs.command_line.values import OF_MACHINE, zone_names
 from jobs.output.failure import Failure
 from jobs.output.rows import write_lines
 from jobs.processes.no_pandas import keep_pandas_out
-from schemas.words.exit_codes import ExitCode
 
 Completer = Callable[..., Iterable[str]]
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     # Without defaults, bash does not offer files where a time is expected.
     write_lines([shellcode(["groupscope"], use_defaults=False, shell=arguments.shell)])
-    return ExitCode.CLEAN
 
 
 def offer(parser: argparse.ArgumentParser, command: argparse.ArgumentParser | None) -> None:
@@ -45,30 +44,18 @@ def nothing(**_: Any) -> Iterable[str]:
     return []
 
 
-def groups(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
-    return names(parsed_args, {"group_state_intervals": "group_id"})
-
-
-def topics(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
-    return names(parsed_args, {"ownership_intervals": "topic", "offset_history": "topic"})
-
-
-def names(parsed: argparse.Namespace, columns: dict[str, str]) -> Iterable[str]:
+def names(parsed_args: argparse.Namespace, columns: dict[str, str], **_: Any) -> Iterable[str]:
     """None if there is no warehouse: a shell cannot show messages."""
     keep_pandas_out()
     from jobs.answers.history import open_history
 
     try:
-        history = open_history(parsed)
+        history = open_history(parsed_args)
         distinct = {name for table, column in columns.items() for name in history.distinct(table, column)}
     except Failure:
         return []
     # Leaves out names that a shell cannot show. A line feed would make two names.
     return sorted(name for name in distinct if name and name.isprintable())
-
-
-def zones(**_: Any) -> Iterable[str]:
-    return [OF_MACHINE, *zone_names()]
 
 
 def formats(prefix: str, **_: Any) -> Iterable[str]:
@@ -81,11 +68,11 @@ def formats(prefix: str, **_: Any) -> Iterable[str]:
 
 # By the placeholder of the value in help.
 COMPLETERS: dict[str, Completer] = {
-    "GROUP": groups,
-    "TOPIC": topics,
+    "GROUP": partial(names, columns={"group_state_intervals": "group_id"}),
+    "TOPIC": partial(names, columns={"ownership_intervals": "topic", "offset_history": "topic"}),
     "FILE": FilesCompleter(),
     "SQL|FILE": FilesCompleter(allowednames=("sql",)),
     "DIR": DirectoriesCompleter(),
     "FORM:PLACE": formats,
-    "ZONE": zones,
+    "ZONE": lambda **_: [OF_MACHINE, *zone_names()],
 }

@@ -13,7 +13,6 @@ shows all columns of Kafka's tool.
 import argparse
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import chain
 from typing import Any
 
 from jobs.answers.history import History, open_history, print_answer, print_time, say_as_kafka, state_at
@@ -24,19 +23,15 @@ from jobs.answers.states.members import committed_at
 from jobs.answers.table_reader import Row
 from jobs.answers.unnamed_topics import say_listed_twice, say_unnamed
 from jobs.answers.verdicts import Verdicts, partition_verdicts
-from jobs.output.failure import visible
-from jobs.output.rows import Format, label_lines, time_text, write_lines
-from jobs.output.terminal import terminal_width
-from schemas.words.exit_codes import ExitCode
+from jobs.output.rows import Format, print_facts, time_text, write_lines
 
 # Left out of narrow tables: all rows are of the requested group.
 LEFT_OUT = {"offsets": {"GROUP"}, "members": {"GROUP"}, "state": set()}
 LEFT_OUT_VERBOSE = {"HOST", "#PARTITIONS"}
 ANSWERS = {"offsets": description.offsets, "members": description.members, "state": description.group_state}
-LABEL_WIDTH = 12
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     history = open_history(arguments)
     at, group = history.instant(arguments.at), arguments.group
     state = state_at(history, group, at)
@@ -57,12 +52,19 @@ def run(arguments: argparse.Namespace) -> int:
         columns = verdict_columns(verdicts, [verdicts.of_groups.get(group)])
         answer = answer.with_columns({"LAST-COMMIT-TIME": [last_commit], **columns})
     if arguments.format == Format.TABLE:
-        print_table(history, answer.of_table, arguments)
-        print_standing(last_commit, verdicts, group, at)
+        shown = answer.of_table
+        if arguments.wide:
+            print_answer(shown.names, shown.rows, arguments.format, is_wide=True)
+        else:
+            print_narrow(shown.names, shown.rows, member_ids(history, group), left_out(arguments, shown))
+        # What holds of the whole group. A warehouse without audits has no verdict on any group.
+        facts = [] if last_commit is None else [("Last commit", time_text(last_commit))]
+        facts += [] if verdicts.is_empty else [("Verdict", verdicts.group_text(group, at))]
+        write_lines([""] if facts else [])
+        print_facts(facts)
     else:
         rows = [[*row, *more] for row, *more in zip(answer.rows, *answer.beside.values(), strict=True)]
         print_answer([*answer.names, *answer.beside], rows, arguments.format)
-    return ExitCode.CLEAN
 
 
 def newest_commit(history: History, group: str, answer: description.DescribedRows, at: datetime) -> datetime | None:
@@ -80,21 +82,6 @@ def verdict_columns(verdicts: Verdicts, rows: Sequence[Row | None]) -> dict[str,
         "VERDICT-REASON": [row and row["reason"] for row in rows],
         "VERDICT-AS-OF-TIME": [row and verdicts.as_of for row in rows],
     }
-
-
-def print_table(history: History, answer: description.DescribedRows, arguments: argparse.Namespace) -> None:
-    if arguments.wide:
-        print_answer(answer.names, answer.rows, arguments.format, is_wide=True)
-    else:
-        print_narrow(answer.names, answer.rows, member_ids(history, arguments.group), left_out(arguments, answer))
-
-
-def print_standing(last_commit: datetime | None, verdicts: Verdicts, group: str, at: datetime) -> None:
-    """Below the table: what holds of the whole group. A warehouse without audits has no verdict on any group."""
-    facts = [] if last_commit is None else [("Last commit", time_text(last_commit))]
-    facts += [] if verdicts.is_empty else [("Verdict", verdicts.group_text(group, at))]
-    lines = (label_lines(label, visible(text), LABEL_WIDTH, terminal_width()) for label, text in facts)
-    write_lines(["", *chain.from_iterable(lines)] if facts else [])
 
 
 def left_out(arguments: argparse.Namespace, answer: description.DescribedRows) -> set[str]:

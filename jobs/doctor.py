@@ -22,19 +22,16 @@ from jobs.warehouses.open_warehouse import reading
 from schemas.words.exit_codes import ExitCode
 from udfs.sentences.counts import counted
 
-ORDER = list(Status)
-
 
 def run(arguments: argparse.Namespace) -> int:
     check_path(arguments.warehouse)
     all_findings = run_checks(place_of(arguments.warehouse), with_spark=arguments.spark)
     print_rows(Finding._fields, all_findings, arguments.format, is_wide=arguments.wide)
-    number = sum(finding.status is Status.BROKEN for finding in all_findings)
-    if not number:
-        return ExitCode.CLEAN
-    line = f"{counted(number, 'problem')} with status broken; do not use this warehouse until repaired"
-    say(f"{arguments.warehouse}: {line}")
-    return ExitCode.UNUSABLE_WAREHOUSE
+    if number := sum(finding.status is Status.BROKEN for finding in all_findings):
+        line = f"{counted(number, 'problem')} with status broken; do not use this warehouse until repaired"
+        say(f"{arguments.warehouse}: {line}")
+        return ExitCode.UNUSABLE_WAREHOUSE
+    return ExitCode.CLEAN
 
 
 def run_checks(root: Place, *, with_spark: bool = False) -> Sequence[Finding]:
@@ -45,4 +42,4 @@ def run_checks(root: Place, *, with_spark: bool = False) -> Sequence[Finding]:
     with doing("doctor"):
         checked = table_checks.open_tables(reading(root))
         all_findings = [finding for check in checks for finding in findings(check, checked)]
-    return sorted(all_findings, key=lambda finding: ORDER.index(finding.status))
+    return sorted(all_findings, key=lambda finding: list(Status).index(finding.status))

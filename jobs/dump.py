@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.command_line.values import EPOCH
-from jobs.output.failure import Failure
+from jobs.output.failure import Failure, misuse
 from jobs.output.progress import Activity, doing, measure
 from jobs.output.rows import Format, print_rows, spelling_of, time_text, write_all, write_lines
 from jobs.output.terminal import LIVE, is_terminal
@@ -48,7 +48,7 @@ from schemas.records import REGISTRY
 from schemas.words.exit_codes import ExitCode
 from schemas.words.records import UNKNOWN_REASONS
 from udfs.decoding.decode import decode
-from udfs.framing.log_bytes.framed_records import Framed, Rejected
+from udfs.framing.log_bytes.framed_records import Framed
 from udfs.framing.offset_order import with_rising_offsets
 from udfs.framing.rejected_ranges import RejectedRanges
 from udfs.lines.payload_text import PayloadTexts
@@ -88,7 +88,7 @@ def parse_options(arguments: argparse.Namespace) -> Options:
     try:
         group = re.compile(arguments.group) if arguments.group is not None else None
     except re.error as error:
-        raise Failure(ExitCode.USAGE, f"--group {arguments.group!r}: {error}; give a regular expression") from None
+        raise misuse(f"--group {arguments.group!r}: {error}; give a regular expression") from None
     return Options(
         tuple(arguments.files),
         Selection(types, group),
@@ -102,11 +102,11 @@ def record_type(text: str) -> int:
     names = {record.name.lower(): number for number, record in REGISTRY.items()}
     number = int(text) if re.fullmatch("[0-9]{1,5}", text) else names.get(text.lower())
     if number not in REGISTRY:
-        from jobs.command_line.suggestions import did_you_mean
+        from udfs.sentences.suggestions import did_you_mean
 
         meant = did_you_mean(text, [record.name for record in REGISTRY.values()])
         expected = f"expected a number from 0 to {max(REGISTRY)} or a name such as OffsetCommit"
-        raise Failure(ExitCode.USAGE, f"--type {text!r}: {expected}{meant}")
+        raise misuse(f"--type {text!r}: {expected}{meant}")
     return number
 
 
@@ -265,21 +265,18 @@ def span_texts(span: Span, options: Options, counts: Counts, payload_texts: Payl
         ranges.begin(first)
     for piece in framed_pieces(span, SPAN_BYTES):
         framed = with_rising_offsets(piece, -1 if ranges.before is None else ranges.before, last_offset_of(span))
-        ranges.take(framed.batches, [each for each in framed.rejected if not is_torn_tail(each, span)], str(span.path))
+        # A torn end is one only in the newest segment: brokers write to no other.
+        damaged = [each for each in framed.rejected if span.next_offset is not None or not is_torn_end(each, span)]
+        ranges.take(framed.batches, damaged, str(span.path))
         yield from piece_texts(framed, writer, options.from_offset, counts)
     ranges.close(last_offset_of(span))
-    damaged = sum(each.num_records for each in ranges.closed)
-    counts.records += damaged
-    counts.rejected += damaged
+    lost = sum(each.num_records for each in ranges.closed)
+    counts.records += lost
+    counts.rejected += lost
 
 
 def last_offset_of(span: Span) -> int | None:
     return None if span.next_offset is None else span.next_offset - 1
-
-
-def is_torn_tail(rejected: Rejected, span: Span) -> bool:
-    """Only in the newest segment: brokers write to no other."""
-    return span.next_offset is None and is_torn_end(rejected, span)
 
 
 def piece_texts(framed: Framed, writer: Writer, from_offset: int | None, counts: Counts) -> Iterator[pa.Buffer]:
@@ -296,16 +293,12 @@ def piece_texts(framed: Framed, writer: Writer, from_offset: int | None, counts:
 
 def record_rows(texts: Iterable[pa.Buffer]) -> Iterator[list[Any]]:
     """`texts`: lines of JSON, as `dump` prints them."""
-    for text in texts:
-        for line in text.to_pybytes().splitlines():
-            yield record_row(json.loads(line))
-
-
-def record_row(line: Mapping[str, Any]) -> list[Any]:
-    where = [line["offsets_partition"], line.get("offset"), moment(line.get("timestamp_ms"))]
-    if "rejected" in line:
-        return [*where, line.get("type"), None, rejected_text(line)]
-    return [*where, line["type"], line["key"], TOMBSTONE if line["value"] is None else line["value"]]
+    for line in (json.loads(each) for text in texts for each in text.to_pybytes().splitlines()):
+        where = [line["offsets_partition"], line.get("offset"), moment(line.get("timestamp_ms"))]
+        if "rejected" in line:
+            yield [*where, line.get("type"), None, rejected_text(line)]
+        else:
+            yield [*where, line["type"], line["key"], TOMBSTONE if line["value"] is None else line["value"]]
 
 
 def moment(time_ms: int | None) -> str | None:

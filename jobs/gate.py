@@ -17,37 +17,23 @@ accepts it, 20 if it failed, 21 if its result cannot be read.
 
 import argparse
 import sys
-from collections.abc import Mapping
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
 
 from jobs.command_line.flags import FAIL_ON, LOCK_WAIT
 from jobs.command_line.values import with_full_as_of
 from jobs.engine.choice import engine_of
 from jobs.output.rows import print_page, print_rows
-from jobs.pages.run_pages import COLUMNS, finding_cells, gate_page
+from jobs.pages.run_pages import COLUMNS, gate_page
 from jobs.runs.result import now_ms, recorded_failure
 from jobs.runs.run import run_jobs, run_options
 
-if TYPE_CHECKING:
-    from jobs.gating.run import Gate
-
 
 def run(arguments: argparse.Namespace) -> int:
-    if is_about_spans(arguments):
+    # --result or --override without --span is reported there.
+    if any(value is not None for value in (arguments.span, arguments.result, arguments.override, arguments.actor)):
         from jobs.recording.record_span import record_span
 
         return record_span(arguments)
-    return judge(arguments)
-
-
-def with_defaults(arguments: argparse.Namespace) -> argparse.Namespace:
-    """Without --span these flags have defaults; with it they are refused where they were typed."""
-    typed = {name: value for name, value in vars(arguments).items() if value is not None}
-    return argparse.Namespace(**{**vars(arguments), "fail_on": FAIL_ON[0], "lock_wait": LOCK_WAIT, **typed})
-
-
-def judge(arguments: argparse.Namespace) -> int:
     from jobs.gating.options import exit_code, gate_options
     from jobs.gating.run import Gate
 
@@ -62,20 +48,17 @@ def judge(arguments: argparse.Namespace) -> int:
         _ = gate.rules
         (result,) = run_jobs([gate], options, engine)
     code = exit_code(result, arguments.fail_on)
-    show(result, gate, arguments, code)
-    return code
-
-
-def is_about_spans(arguments: argparse.Namespace) -> bool:
-    """Reports --result or --override without --span as an error."""
-    return any(value is not None for value in (arguments.span, arguments.result, arguments.override, arguments.actor))
-
-
-def show(result: Mapping[str, Any], gate: "Gate", arguments: argparse.Namespace, code: int) -> None:
     if arguments.format == "table":
         print_page(gate_page(result, gate.findings, code))
     else:
-        print_rows(COLUMNS, [finding_cells(row) for row in gate.findings], arguments.format)
+        print_rows(COLUMNS, [[row[name] for name in COLUMNS] for row in gate.findings], arguments.format)
+    return code
+
+
+def with_defaults(arguments: argparse.Namespace) -> argparse.Namespace:
+    """Without --span these flags have defaults; with it they are refused where they were typed."""
+    typed = {name: value for name, value in vars(arguments).items() if value is not None}
+    return argparse.Namespace(**{**vars(arguments), "fail_on": FAIL_ON[0], "lock_wait": LOCK_WAIT, **typed})
 
 
 if __name__ == "__main__":

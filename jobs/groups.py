@@ -20,7 +20,6 @@ from jobs.answers.unnamed_topics import say_unnamed
 from jobs.answers.verdicts import Verdicts, group_verdicts
 from jobs.output.failure import say
 from jobs.output.rows import Format, clock_text
-from schemas.words.exit_codes import ExitCode
 from schemas.words.records import GroupType
 
 COLUMNS = ("GROUP", "TYPE", "STATE", "PROTOCOL")
@@ -29,7 +28,7 @@ WITH_VERDICTS = (*COLUMNS, "LAST-COMMIT-TIME", "VERDICT", "VERDICT-REASON", "VER
 Cells = list[Any]
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     history = open_history(arguments)
     at = history.instant(arguments.at)
     check_seen_at(history, at)
@@ -44,7 +43,6 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         rest = ([commits.get(group), *verdict_cells(verdicts, group)] for group, *_ in lines)
         print_answer(WITH_VERDICTS, [[*line, *more] for line, more in zip(lines, rest, strict=True)], arguments.format)
-    return ExitCode.CLEAN
 
 
 def print_table(
@@ -66,7 +64,10 @@ def verdict_cells(verdicts: Verdicts, group: str) -> Cells:
 
 def group_lines(history: History, at: datetime, arguments: argparse.Namespace) -> list[Cells]:
     rows = history.rows_at("group_state_intervals", at)
-    say_unknown(sum(row["state"] is None for row in rows), arguments)
+    if number := sum(row["state"] is None for row in rows):
+        is_narrow = arguments.type is not None or arguments.state is not None
+        left_out = "; they are left out, since --type and --state cannot be compared" if is_narrow else ""
+        say(f"groups with unknown TYPE or STATE, because records are missing: {number}{left_out}")
     wanted = (
         row for row in rows if arguments.type in (None, row["group_type"]) and arguments.state in (None, row["state"])
     )
@@ -80,10 +81,3 @@ def group_lines(history: History, at: datetime, arguments: argparse.Namespace) -
         ]
         for row in sorted(wanted, key=lambda row: str(row["group_id"]))
     ]
-
-
-def say_unknown(number: int, arguments: argparse.Namespace) -> None:
-    if number:
-        is_narrow = arguments.type is not None or arguments.state is not None
-        left_out = "; they are left out, since --type and --state cannot be compared" if is_narrow else ""
-        say(f"groups with unknown TYPE or STATE, because records are missing: {number}{left_out}")

@@ -10,37 +10,24 @@ same input again adds no rows. A run that fails changes nothing.
 
 import argparse
 import sys
-from collections.abc import Mapping
-from typing import Any
 
 from jobs.engine.choice import engine_of
-from jobs.engine.engine import Engine
 from jobs.ingestion.driver.writer import JOB
 from jobs.ingestion.run import Ingest, IngestOptions
 from jobs.ingestion.summary import closing_line
-from jobs.output.failure import Failure
-from jobs.output.rows import print_page, print_rows
+from jobs.output.failure import misuse
+from jobs.output.rows import print_result
 from jobs.runs.result import recorded_failure
 from jobs.runs.run import Job, run_jobs, run_options
-from schemas.words.exit_codes import ExitCode
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with engine_of(arguments, JOB) as engine:
-        results = ingest_results(arguments, engine)
+    with engine_of(arguments, JOB) as engine, recorded_failure(arguments.result_file, JOB):
+        # Of one run, or of two if rejected records are decoded again first.
+        results = run_jobs(jobs_of(arguments), run_options(arguments), engine)
     for result in results:
-        show(result, arguments.format)
+        print_result(result, [closing_line(result)], arguments.format)
     return max(int(result["exit_code"]) for result in results)
-
-
-def ingest_results(arguments: argparse.Namespace, engine: Engine) -> list[dict[str, Any]]:
-    """The results of one run, or of two if rejected records are decoded again first."""
-    with recorded_failure(arguments.result_file, JOB):
-        return runs(arguments, engine)
-
-
-def runs(arguments: argparse.Namespace, engine: Engine) -> list[dict[str, Any]]:
-    return run_jobs(jobs_of(arguments), run_options(arguments), engine)
 
 
 def jobs_of(arguments: argparse.Namespace) -> list[Job]:
@@ -56,34 +43,23 @@ def jobs_of(arguments: argparse.Namespace) -> list[Job]:
     )
     # In a separate run, before the other run reads input that may contain the same records.
     jobs: list[Job] = [Ingest(asked, is_retry=True)] if asked.retry_rejected else []
-    if has_input(arguments) or not asked.retry_rejected:
+    if arguments.source is not None or arguments.snapshots or not asked.retry_rejected:
         jobs.append(Ingest(asked, is_retry=False))
     return jobs
 
 
-def has_input(arguments: argparse.Namespace) -> bool:
-    return arguments.source is not None or bool(arguments.snapshots)
-
-
 def check_usage(arguments: argparse.Namespace) -> None:
-    if not (has_input(arguments) or arguments.retry_rejected or arguments.optimize == "full"):
-        line = (
-            "--source segments:DIR, kafka:HOST:PORT or records:PATH, --snapshots, --retry-rejected or --optimize full"
-        )
-        raise Failure(ExitCode.USAGE, f"nothing to do; give {line}")
+    if not (
+        arguments.source is not None or arguments.snapshots or arguments.retry_rejected or arguments.optimize == "full"
+    ):
+        forms = "--source segments:DIR, kafka:HOST:PORT or records:PATH"
+        raise misuse(f"nothing to do; give {forms}, --snapshots, --retry-rejected or --optimize full")
     if arguments.command_config is not None and not (arguments.source or "").startswith("kafka:"):
         line = "only --source kafka:HOST:PORT uses it; add that source or leave the flag out"
-        raise Failure(ExitCode.USAGE, f"--command-config {arguments.command_config}: {line}")
+        raise misuse(f"--command-config {arguments.command_config}: {line}")
     if arguments.captured_at is not None and not arguments.snapshots:
         line = "only --snapshots FILE uses it; add that file or leave the flag out"
-        raise Failure(ExitCode.USAGE, f"--captured-at {arguments.captured_at}: {line}")
-
-
-def show(result: Mapping[str, Any], format: str) -> None:
-    if format == "table":
-        print_page([closing_line(result)])
-    else:
-        print_rows(list(result), [list(result.values())], format)
+        raise misuse(f"--captured-at {arguments.captured_at}: {line}")
 
 
 if __name__ == "__main__":

@@ -15,21 +15,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jobs.command_line.values import as_of_micros
-from jobs.engine.choice import engine_of
 from jobs.measuring.run import Measurement
 from jobs.output.rows import row_lines
 from jobs.output.terminal import terminal_width
-from jobs.replaying.command import run_result, show_result
+from jobs.replaying.command import run_on_log
 from jobs.runs.result import now_ms
 from udfs.sentences.counts import counted
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with engine_of(arguments, "lag") as engine:
-        job = Measurement(is_full=arguments.full, as_of=as_of_micros(arguments.as_of, now_ms()))
-        result = run_result(arguments, job, engine)
-    show_result(result, list(summary_lines(result)), arguments.format)
-    return int(result["exit_code"])
+    job = Measurement(is_full=arguments.full, as_of=as_of_micros(arguments.as_of, now_ms()))
+    return run_on_log(arguments, job, summary_lines)
 
 
 def summary_lines(result: Mapping[str, Any]) -> Iterator[str]:

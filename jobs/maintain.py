@@ -16,21 +16,21 @@ snapshots. A run that fails or is killed loses nothing: run it again.
 import argparse
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from jobs.configuration.settings_file import load_settings
 from jobs.engine.choice import engine_of
 from jobs.engine.engine import Engine
 from jobs.maintaining.dropped_snapshots import DropSnapshots, Interval, dropped_of, interval_of, sentence
 from jobs.maintaining.preview import COLUMNS, changed_tables, tables_without
 from jobs.maintaining.run import Maintain
 from jobs.maintaining.upkeep import upkeep_of
-from jobs.output.failure import Failure
+from jobs.output.failure import misuse
 from jobs.output.progress import doing
-from jobs.output.rows import print_page, print_rows
+from jobs.output.rows import print_page, print_result, print_rows
 from jobs.runs.dropped_history import MAINTAIN
 from jobs.runs.result import now_ms, recorded_failure
-from jobs.runs.run import RunOptions, options_at, run_jobs
+from jobs.runs.run import RunOptions, options_at, run_jobs, run_options
 from jobs.warehouses.any_warehouse import one_cluster, reading
 from schemas.words.exit_codes import ExitCode
 from udfs.sentences.counts import counted
@@ -41,11 +41,10 @@ def run(arguments: argparse.Namespace) -> int:
     with engine_of(arguments, MAINTAIN) as engine:
         if arguments.dry_run:
             return preview(arguments, engine, interval)
-        result = maintained(arguments, engine, interval)
-    if arguments.format == "table":
-        print_page([closing_line(result)])
-    else:
-        print_rows(list(result), [list(result.values())], arguments.format)
+        job = Maintain(arguments.keep) if interval is None else DropSnapshots(interval)
+        with recorded_failure(arguments.result_file, MAINTAIN):
+            (result,) = run_jobs([job], options_of_run(arguments), engine)
+    print_result(result, [closing_line(result)], arguments.format)
     return int(result["exit_code"])
 
 
@@ -55,7 +54,7 @@ def interval_asked(arguments: argparse.Namespace) -> Interval | None:
         return interval_of(arguments.drop_snapshots, now_ms())
     if arguments.cluster is not None:
         line = "only --drop-snapshots is about one cluster; leave the flag out, --keep is about the whole warehouse"
-        raise Failure(ExitCode.USAGE, f"--cluster {arguments.cluster}: {line}")
+        raise misuse(f"--cluster {arguments.cluster}: {line}")
     return None
 
 
@@ -78,23 +77,8 @@ def preview(arguments: argparse.Namespace, engine: Engine, interval: Interval | 
     return ExitCode.CLEAN
 
 
-def maintained(arguments: argparse.Namespace, engine: Engine, interval: Interval | None) -> dict[str, Any]:
-    job = Maintain(arguments.keep) if interval is None else DropSnapshots(interval)
-    with recorded_failure(arguments.result_file, MAINTAIN):
-        (result,) = run_jobs([job], options_of_run(arguments), engine)
-        return result
-
-
 def options_of_run(arguments: argparse.Namespace) -> RunOptions:
-    return RunOptions(
-        warehouse=arguments.warehouse,
-        cluster=arguments.cluster,
-        settings=load_settings(arguments.config),
-        lock_wait=arguments.lock_wait,
-        result_file=arguments.result_file,
-        may_be_new=False,
-        is_about_all=arguments.drop_snapshots is None,
-    )
+    return replace(run_options(arguments, may_be_new=False), is_about_all=arguments.drop_snapshots is None)
 
 
 def closing_line(result: Mapping[str, Any]) -> str:
@@ -107,11 +91,8 @@ def closing_line(result: Mapping[str, Any]) -> str:
 def amounts(facts: Mapping[str, Any]) -> tuple[str, str, str]:
     """Of rows to drop, files to merge and files to delete."""
     deleted = facts["num_files_deleted"] + facts["num_log_files_deleted"] + facts["num_results_deleted"]
-    return (
-        counted(facts["num_rows_dropped"], "row"),
-        counted(facts["num_files_merged"], "small file"),
-        counted(deleted, "file"),
-    )
+    dropped, merged = counted(facts["num_rows_dropped"], "row"), counted(facts["num_files_merged"], "small file")
+    return dropped, merged, counted(deleted, "file")
 
 
 if __name__ == "__main__":

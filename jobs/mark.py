@@ -17,23 +17,20 @@ from datetime import datetime, timedelta
 
 from jobs.answers.marks import current_marks
 from jobs.answers.table_reader import Row
-from jobs.command_line.suggestions import unknown
 from jobs.command_line.values import EPOCH, instant
 from jobs.gating.options import check_pattern
-from jobs.output.failure import Failure, say, visible
+from jobs.output.failure import misuse, say
 from jobs.output.rows import print_rows, time_text
 from jobs.recording.marks import add_mark, remove_mark
-from jobs.warehouses.any_warehouse import one_cluster, options_of_file, reading
+from jobs.warehouses.any_warehouse import known_cluster, options_of_file, reading
 from jobs.warehouses.open_warehouse import check_writable, unusable_when_full
-from jobs.warehouses.warehouse import Warehouse
-from schemas.words.exit_codes import ExitCode
 
 COLUMNS = ("number", "mark_time", "text", "group_pattern", "recorded_time")
 # Clocks of hosts differ a little.
 MOST_IN_FUTURE = timedelta(minutes=1)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     now = EPOCH + timedelta(microseconds=time.time_ns() // 1_000)
     check_flags(arguments)
     at = mark_time(arguments.at, now)
@@ -43,23 +40,23 @@ def run(arguments: argparse.Namespace) -> int:
         marks = current_marks(warehouse, cluster)
         if not marks:
             say(f"{warehouse.address}: has no marks; groupscope mark TEXT keeps one")
-        return show(marks, arguments)
+        show(marks, arguments)
+        return
     folder = warehouse.path("marks")
     with unusable_when_full(warehouse.root):
         check_writable(warehouse.root)
         if arguments.remove is not None:
             removed = remove_mark(folder, cluster, arguments.remove, now)
             if removed is None:
-                raise misuse(
-                    f"--remove {arguments.remove}: no mark has this number; give one that groupscope mark --list shows"
-                )
-            say(visible(f'removed mark {removed["number"]}: {time_text(removed["mark_time"])} "{removed["text"]}"'))
-            return ExitCode.CLEAN
+                line = "no mark has this number; give one that groupscope mark --list shows"
+                raise misuse(f"--remove {arguments.remove}: {line}")
+            say(f'removed mark {removed["number"]}: {time_text(removed["mark_time"])} "{removed["text"]}"')
+            return
         row = {"cluster": cluster, "mark_time": at, "text": arguments.text, "group_pattern": arguments.group}
         mark = add_mark(folder, {**row, "recorded_time": now, "removed_time": None})
     if mark["recorded_time"] != now:
         say(f"mark {mark['number']} is the same and is kept already")
-    return show([mark], arguments)
+    show([mark], arguments)
 
 
 def check_flags(arguments: argparse.Namespace) -> None:
@@ -83,10 +80,6 @@ def check_flags(arguments: argparse.Namespace) -> None:
             raise misuse(f"{name}: is not UTF-8; give a text in UTF-8") from None
 
 
-def misuse(line: str) -> Failure:
-    return Failure(ExitCode.USAGE, line)
-
-
 def mark_time(text: str | None, now: datetime) -> datetime:
     if text is None:
         return now
@@ -96,15 +89,6 @@ def mark_time(text: str | None, now: datetime) -> datetime:
     return at
 
 
-def known_cluster(warehouse: Warehouse, wanted: str | None) -> str:
-    cluster, known = one_cluster(warehouse, wanted), warehouse.clusters()
-    # Before the first run has ended there is none.
-    if known and cluster not in known:
-        raise misuse(unknown("cluster", cluster, known))
-    return cluster
-
-
-def show(marks: list[Row], arguments: argparse.Namespace) -> int:
+def show(marks: list[Row], arguments: argparse.Namespace) -> None:
     rows = [[mark[name] for name in COLUMNS] for mark in marks]
     print_rows(COLUMNS, rows, arguments.format, is_wide=arguments.wide)
-    return ExitCode.CLEAN

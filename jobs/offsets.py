@@ -10,16 +10,16 @@ stop before the reset.
 
 import argparse
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from datetime import datetime
 
 from jobs.answers import deleted_topics
 from jobs.answers.history import History, open_history, print_answer, print_time, state_at
 from jobs.answers.missing_records import say_unseen_offsets
 from jobs.answers.states.members import committed_at, members_at
-from jobs.output.failure import say, visible
+from jobs.answers.table_reader import Row
+from jobs.output.failure import say
 from jobs.output.rows import Format, csv_cell, spelling_of, time_text, write_lines
-from schemas.words.exit_codes import ExitCode
 from udfs.sentences.counts import counted
 from udfs.sentences.name_lists import list_names
 
@@ -30,7 +30,7 @@ TOPIC_NAME = re.compile("[A-Za-z0-9._-]+")
 MOST_NAMED = 5
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     history = open_history(arguments)
     at = history.instant(arguments.at)
     state_at(history, arguments.group, at)
@@ -38,18 +38,14 @@ def run(arguments: argparse.Namespace) -> int:
     print_time(arguments, at)
     rows = [(*place, row["committed_offset"]) for place, row in committed.items()]
     if not rows:
-        say(visible(f"group {arguments.group} had no committed offset at {time_text(at)}"))
-    say_below_zero(rows)
-    say_deleted_topics(history, {topic for topic, _ in committed})
-    say_later_partitions(history, arguments.group, at, set(committed))
-    say_active_members(history, arguments.group)
+        say(f"group {arguments.group} had no committed offset at {time_text(at)}")
+    say_what_no_reset_changes(history, arguments.group, at, committed)
     say_unseen_offsets(history, arguments.group, at)
     if arguments.format == Format.CSV:
         # Without column names: Kafka's tool would read them as a partition.
         write_lines((",".join(map(tool_cell, row)) for row in rows), spelling_of(Format.CSV))
     else:
         print_answer(COLUMNS, rows, arguments.format, is_wide=arguments.wide)
-    return ExitCode.CLEAN
 
 
 def tool_cell(value: str | int) -> str:
@@ -58,38 +54,27 @@ def tool_cell(value: str | int) -> str:
     return text if TOPIC_NAME.fullmatch(text) else csv_cell(value)
 
 
-def say_deleted_topics(history: History, topics: set[str]) -> None:
-    gone = sorted(topics & deleted_topics.deleted_topics(history.rows("topics", columns=deleted_topics.COLUMNS)))
-    if gone:
+def say_what_no_reset_changes(
+    history: History, group: str, at: datetime, committed: Mapping[tuple[str, int], Row]
+) -> None:
+    offsets = ((*place, row["committed_offset"]) for place, row in committed.items())
+    odd = [f"{topic}-{partition} at {offset}" for topic, partition, offset in offsets if partition < 0 or offset < 0]
+    if odd:
+        # It is shown, as it is data. But a reset to it would not restore the group.
+        line = "is negative, as the group committed it; kafka-consumer-groups sets the earliest offset instead"
+        say(f"{list_names(odd, 1)}: {line}")
+    deleted = deleted_topics.deleted_topics(history.rows("topics", columns=deleted_topics.COLUMNS))
+    if gone := sorted(deleted & {topic for topic, _ in committed}):
         line = "deleted after that time; brokers refuse to commit offsets for it"
-        say(visible(f"topic {list_names(gone, MOST_NAMED)}: {line}"))
-
-
-def say_later_partitions(history: History, group: str, at: datetime, there: set[tuple[str, int]]) -> None:
-    """A reset with the CSV does not change these partitions."""
+        say(f"topic {list_names(gone, MOST_NAMED)}: {line}")
     now = history.newest_time()
     assert now is not None
-    later = sorted(set(committed_at(history, group, now)) - there) if at < now else []
+    later = sorted(set(committed_at(history, group, now)) - set(committed)) if at < now else []
     if later:
         named = list_names([f"{topic}-{partition}" for topic, partition in later], MOST_NAMED)
         line = f"later ones are committed. A reset by this CSV keeps the offsets of {time_text(now)}"
-        say(visible(f"{named}: no offset was committed at {time_text(at)}, {line}"))
-
-
-def say_active_members(history: History, group: str) -> None:
-    """According to the newest record."""
-    now = history.newest_time()
-    assert now is not None
-    members = members_at(history, group, now)
-    if members:
-        number = counted(len(members), "active member")
+        say(f"{named}: no offset was committed at {time_text(at)}, {line}")
+    # By the newest record.
+    if members := members_at(history, group, now):
         line = "Kafka refuses a reset while a group has members; stop them first"
-        say(visible(f"group {group} has {number} at {time_text(now)}. {line}"))
-
-
-def say_below_zero(rows: Sequence[tuple[str, int, int]]) -> None:
-    """A negative committed offset is shown, as it is data. But a reset to it would not restore the group."""
-    odd = [f"{topic}-{partition} at {offset}" for topic, partition, offset in rows if partition < 0 or offset < 0]
-    if odd:
-        line = "is negative, as the group committed it; kafka-consumer-groups sets the earliest offset instead"
-        say(visible(f"{list_names(odd, 1)}: {line}"))
+        say(f"group {group} has {counted(len(members), 'active member')} at {time_text(now)}. {line}")

@@ -30,20 +30,19 @@ from jobs.answers.missing_records import check_seen_at
 from jobs.answers.narrow_tables import print_narrow
 from jobs.answers.table_reader import Condition, Row, equal
 from jobs.answers.unnamed_topics import say_may_own, say_unnamed
-from jobs.command_line.suggestions import unknown
 from jobs.command_line.values import EPOCH
-from jobs.output.failure import Failure, say, visible
+from jobs.output.failure import misuse, say
 from jobs.output.rows import Format, time_text
-from schemas.functions import OWNER_COLUMNS
-from schemas.words.exit_codes import ExitCode
+from schemas.tables import FUNCTIONS
 from udfs.sentences.name_lists import member_name
+from udfs.sentences.suggestions import unknown
 
 # Columns of tables without --wide.
 NARROW = ("group_id", "member_id", "client_host", "generation_or_epoch", "phase", "from_time", "confidence", "reading")
-COLUMNS = (*OWNER_COLUMNS, "reading")
+COLUMNS = (*(column.name for column in FUNCTIONS["owner_at"].columns[1:]), "reading")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     history = open_history(arguments)
     at = history.instant(arguments.at)
     owner_rows = owners(history, arguments.topic, arguments.partition, at, arguments.group)
@@ -60,19 +59,16 @@ def run(arguments: argparse.Namespace) -> int:
     others = unowned(readers, rows, at)
     if not rows:
         last = f"; {last_owner(readers, others.pop(), at)}" if others else ""
-        say(visible(f"{place} had no owner {where} at {time_text(at)}{last}"))
+        say(f"{place} had no owner {where} at {time_text(at)}{last}")
     for group in others:
-        say(visible(f"{place} had no owner in group {group} at {time_text(at)}; {last_owner(readers, group, at)}"))
+        say(f"{place} had no owner in group {group} at {time_text(at)}; {last_owner(readers, group, at)}")
     views = [readers.view(row, at) for row in rows]
-    if arguments.format == Format.TABLE:
-        shown = [row | {"reading": view.words} for row, view in zip(rows, views, strict=True)]
-    else:
-        shown = [row | {"reading": view.reading} for row, view in zip(rows, views, strict=True)]
+    words = [view.words if arguments.format == Format.TABLE else view.reading for view in views]
+    shown = [row | {"reading": reading} for row, reading in zip(rows, words, strict=True)]
     if arguments.format == Format.TABLE and not arguments.wide:
         print_narrow(NARROW, cells_of(shown, NARROW), {row["member_id"] for row in rows})
     else:
         print_answer(COLUMNS, cells_of(shown, COLUMNS), arguments.format, is_wide=True)
-    return ExitCode.CLEAN
 
 
 def owners(history: History, topic: str, partition: int, at: datetime, group: str | None) -> list[Row]:
@@ -108,7 +104,7 @@ def searched(history: History, group: str | None, at: datetime) -> str:
         return "in any group" if check_seen_at(history, at) else "in any group whose records are in the warehouse"
     check_seen(history, group, at)
     if has_unknown_members(history, group, at):
-        say(visible(f"group {group}: there may be more owners at {time_text(at)}: {INCOMPLETE}"))
+        say(f"group {group}: there may be more owners at {time_text(at)}: {INCOMPLETE}")
         return f"that is known in group {group}"
     return f"in group {group}"
 
@@ -122,9 +118,7 @@ def check_known(history: History, topic: str, partition: int) -> None:
     }
     if not partitions:
         names = history.distinct("ownership_intervals", "topic") | history.distinct("offset_history", "topic")
-        raise Failure(ExitCode.USAGE, visible(unknown("topic", topic, sorted(name for name in names if name))))
+        raise misuse(unknown("topic", topic, sorted(name for name in names if name)))
     if partition not in partitions:
-        line = (
-            f"topic {topic} has no partition {partition}; give a partition from {min(partitions)} to {max(partitions)}"
-        )
-        raise Failure(ExitCode.USAGE, visible(line))
+        line = f"give a partition from {min(partitions)} to {max(partitions)}"
+        raise misuse(f"topic {topic} has no partition {partition}; {line}")

@@ -20,11 +20,8 @@ from jobs.answers.history import History, open_history, print_first_line
 from jobs.answers.missing_records import unseen_of
 from jobs.answers.snapshots import coordinator, newest_cluster
 from jobs.answers.table_reader import Condition, equal
-from jobs.output.failure import visible
-from jobs.output.rows import Format, label_lines, print_rows, time_text, write_lines
-from jobs.output.terminal import terminal_width
+from jobs.output.rows import LABEL_WIDTH, Format, print_facts, print_object, time_text
 from jobs.output.zones import ZONES
-from schemas.words.exit_codes import ExitCode
 from schemas.words.records import OFFSETS_TOPIC, NumPartitionsSource, PartitionReading, SourceKind
 from udfs.groups.group_partition import partition_for
 from udfs.groups.num_partitions import DEFAULT_NUMBER
@@ -32,28 +29,23 @@ from udfs.sentences.counts import counted
 from udfs.sentences.name_lists import list_names
 from udfs.sentences.partitions_read import KNOWN
 
-LABEL_WIDTH = 12
 # Of ranges without records, and of partitions.
 MOST_SHOWN = 5
 CAPTURE = "groupscope capture takes a snapshot"
-NO_NUMBER = (
-    f"the number of partitions of {OFFSETS_TOPIC} is unknown, since no snapshot has it and groups do not show it; "
-    f"{CAPTURE}"
-)
+NO_LEADER = f"unknown: no snapshot has the leader of the partition; {CAPTURE}"
+UNKNOWN = f"the number of partitions of {OFFSETS_TOPIC} is unknown"
+NO_NUMBER = f"{UNKNOWN}, since no snapshot has it and groups do not show it; {CAPTURE}"
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     history = open_history(arguments)
     answer = answer_of(history, arguments.group)
     if ZONES.printed is not UTC and (newest := history.newest_time()) is not None:
         print_first_line("As of", time_text(newest), arguments.format, LABEL_WIDTH)
     if arguments.format == Format.TABLE:
-        width = terminal_width()
-        lines = (label_lines(label, visible(text), LABEL_WIDTH, width) for label, text in facts(history, answer))
-        write_lines(line for each in lines for line in each)
+        print_facts(facts(history, answer))
     else:
-        print_rows(list(answer), [list(answer.values())], arguments.format)
-    return ExitCode.CLEAN
+        print_object(answer, arguments.format)
 
 
 def answer_of(history: History, group: str) -> dict[str, Any]:
@@ -132,22 +124,16 @@ def facts(history: History, answer: Mapping[str, Any]) -> Iterator[tuple[str, st
         by_default = f"with Kafka's default of {DEFAULT_NUMBER} it would be {partition_for(group, DEFAULT_NUMBER)}"
         yield "Partition", f"unknown: {answer['unknown_reason']}; {by_default}"
         return
-    if answer["has_records"]:
-        yield "Group", f"{group}: has records in this partition"
-    elif not others:
-        yield "Group", f"{group}: the warehouse has no record of it; its records would be in partition {partition}"
-    else:
-        yield "Group", f"{group}: has no record in this partition"
+    absent = f"the warehouse has no record of it; its records would be in partition {partition}"
+    here = "has no record in this partition" if others else absent
+    yield "Group", f"{group}: {'has records in this partition' if answer['has_records'] else here}"
     if others:
         unread = "" if number is None else ", which its coordinator does not read"
         yield "Elsewhere", f"it has records in partition {others} too{unread}"
-    by_groups = (
-        ", as the groups that were read show"
-        if answer["num_offsets_partitions_source"] == NumPartitionsSource.GROUPS
-        else ""
-    )
-    of_all = f"one of {number}{by_groups}" if number is not None else f"where its records are; {NO_NUMBER}"
-    yield "Partition", f"{OFFSETS_TOPIC}-{partition}, {of_all}"
+    is_by_groups = answer["num_offsets_partitions_source"] == NumPartitionsSource.GROUPS
+    of_all = f"one of {number}{', as the groups that were read show' if is_by_groups else ''}"
+    place = f"where its records are; {NO_NUMBER}" if number is None else of_all
+    yield "Partition", f"{OFFSETS_TOPIC}-{partition}, {place}"
     yield "Coordinator", coordinator_text(answer)
     yield from read_facts(history, answer)
 
@@ -156,9 +142,7 @@ def coordinator_text(answer: Mapping[str, Any]) -> str:
     name, as_of, epoch, since = (
         answer[name] for name in ("coordinator", "coordinator_as_of_time", "leader_epoch", "leader_epoch_time")
     )
-    text = f"unknown: no snapshot has the leader of the partition; {CAPTURE}"
-    if name is not None:
-        text = f"{name}, by the newest snapshot, of {time_text(as_of)}"
+    text = f"{name}, by the newest snapshot, of {time_text(as_of)}" if name is not None else NO_LEADER
     if epoch is None:
         return text
     began = "" if since is None else f", first record at {time_text(since)}"

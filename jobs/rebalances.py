@@ -25,10 +25,9 @@ from jobs.answers.history import open_history, print_answer, print_first_line
 from jobs.answers.missing_records import unseen_of
 from jobs.answers.narrow_tables import member_ids
 from jobs.answers.short_ids import with_short_ids
-from jobs.output.failure import Failure, say, visible
+from jobs.output.failure import misuse, say
 from jobs.output.rows import Format, clock_text, time_text
 from jobs.output.zones import ZONES
-from schemas.words.exit_codes import ExitCode
 
 # EVENT: the trigger of a rebalance, else the kind of event.
 NARROW = ("TIME", "EVENT", "GENERATION", "UNREAD", "DETAIL")
@@ -40,17 +39,17 @@ WIDE = (
 ABOUT_MEMBER = re.compile(r" \(([^()]*)\)")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     history = open_history(arguments)
     bounds = ((arguments.first, "--from"), (arguments.last, "--to"))
     first, last = (None if text is None else history.time(text, flag) for text, flag in bounds)
     if first is not None and last is not None and first > last:
-        raise Failure(ExitCode.USAGE, f"--from {time_text(first)} is after --to {time_text(last)}")
+        raise misuse(f"--from {time_text(first)} is after --to {time_text(last)}")
     whole = [*timeline(history, arguments.group), *silences(history, arguments.group)]
     events = [event for event in in_order(whole) if is_within(event, first, last)]
     events = with_marks(events, marks_of(history, arguments.group))
     if not events:
-        say(visible(f"group {arguments.group}: no event is known{in_that_time(first, last)}"))
+        say(f"group {arguments.group}: no event is known{in_that_time(first, last)}")
     if events:
         for each in unseen_of(history.coverage(events[0].row["evidence_partition"])):
             say(f"{each}: what happened in that time is unknown")
@@ -61,11 +60,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.format != Format.TABLE:
         print_answer(COLUMNS, [list(event.values().values()) for event in events], arguments.format)
     elif arguments.wide:
-        print_answer(WIDE, [wide_cells(event) for event in events], arguments.format, is_wide=True)
+        print_answer(WIDE, list(map(wide_cells, events)), arguments.format, is_wide=True)
     else:
-        cells = with_short_ids([narrow_cells(event) for event in events], member_ids(history, arguments.group))
+        cells = with_short_ids(list(map(narrow_cells, events)), member_ids(history, arguments.group))
         print_answer(NARROW, cells, arguments.format)
-    return ExitCode.CLEAN
 
 
 def is_within(event: Event, first: datetime | None, last: datetime | None) -> bool:
@@ -97,7 +95,8 @@ def wide_cells(event: Event) -> list[Any]:
     evidence = None if first is None else f"{values['evidence_partition']}: {first} to {last}"
     return [
         shown_time(event), None if event.end is None else time_text(event.end), event.kind.value, generations(event),
-        values["outcome"], trigger(event), event.confidence, unread(event), unread_sum(event), evidence, event.detail,
+        values["outcome"], trigger(event), event.confidence, unread(event),
+        bounds_text(event.unread.low_ms, event.unread.high_ms), evidence, event.detail,
     ]  # fmt: skip
 
 
@@ -123,10 +122,6 @@ def unread(event: Event) -> str | None:
     if event.unread.since is not None:
         return f"since {clock_text(event.unread.since, event.end or event.unread.since)}, goes on"
     return bounds_text(event.unread.longest_low_ms, event.unread.longest_high_ms)
-
-
-def unread_sum(event: Event) -> str | None:
-    return bounds_text(event.unread.low_ms, event.unread.high_ms)
 
 
 def bounds_text(low: int | None, high: int | None) -> str | None:

@@ -9,27 +9,23 @@ A run continues where the last one ended. --full starts from the beginning and g
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from jobs.engine.choice import engine_of
-from jobs.replaying.command import run_result, show_result
+from jobs.replaying.command import run_on_log
 from jobs.replaying.run import Replay
 from udfs.sentences.counts import counted
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with engine_of(arguments, "replay") as engine:
-        result = run_result(arguments, Replay(is_full=arguments.full), engine)
-    show_result(result, [closing_line(result)], arguments.format)
-    return int(result["exit_code"])
+    return run_on_log(arguments, Replay(is_full=arguments.full), summary_lines)
 
 
-def closing_line(result: Mapping[str, Any]) -> str:
+def summary_lines(result: Mapping[str, Any]) -> Iterator[str]:
     whole = f"{result['num_partitions_replayed_whole']:,} of them from their first record"
     where = f"{counted(result['num_partitions'], 'offsets partition')} replayed, {whole}"
     what = counted(result["num_records"], "record")
-    return f"run {result['run_id']}: {where}; {what}; {result['seconds']:.1f} s"
+    yield f"run {result['run_id']}: {where}; {what}; {result['seconds']:.1f} s"
 
 
 if __name__ == "__main__":

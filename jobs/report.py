@@ -5,25 +5,25 @@ rows.
     groupscope report --group '^billing'
     groupscope report --redact --copy-to /srv/redacted
 
-Reads every table at the versions of the newest run. Writes: `index.html`, and pages of single groups under `groups/`
-if one file would be too large. A browser shows it without a network.
+Reads every table at the versions of the newest run. Writes: `index.html`, and pages of groups under `groups/` if one
+file would be too large. A browser shows it without a network.
 """
 
 import argparse
 import time
 from dataclasses import asdict
 
-from jobs.command_line.suggestions import unknown
 from jobs.command_line.values import GroupChoice
 from jobs.gating.options import check_matches, check_pattern
 from jobs.output.failure import Failure
 from jobs.output.rows import Format, print_rows, write_lines
 from jobs.redacting.copy_warehouse import Copied, copy_warehouse
 from jobs.redacting.redaction import Key, Redaction, is_hash, key_of
+from jobs.reporting.report import MOST_BYTES
 from jobs.reporting.report_folder import check_cluster, check_folder, marks_of, report_place
 from jobs.reporting.write_report import WrittenReport, write_report
 from jobs.storage.places.place import Place
-from jobs.warehouses.any_warehouse import check_has_runs, check_path, one_cluster, place_of, reading
+from jobs.warehouses.any_warehouse import check_has_runs, check_path, known_cluster, place_of, reading
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
 
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_folder(folder)
     key = redaction_key(arguments)
     check_report_before(folder, cluster, key)
-    report = write_report(warehouse, cluster, choice, folder, key)
+    report = write_report(warehouse, cluster, choice, folder, key, most_bytes=arguments.split or MOST_BYTES)
     print_line(report, arguments.format)
     return ExitCode.CLEAN
 
@@ -51,7 +51,7 @@ def copy(warehouse: Warehouse, arguments: argparse.Namespace) -> int:
     key = redaction_key(arguments)
     if key is None:
         raise Failure(ExitCode.USAGE, f"--copy-to {arguments.copy_to}: also needs --redact")
-    for name in ("group", "exclude_group", "cluster", "report"):
+    for name in ("group", "exclude_group", "cluster", "report", "split"):
         if getattr(arguments, name) is not None:
             line = "a copy holds every group and cluster of the warehouse, and no report"
             raise Failure(ExitCode.USAGE, f"--{name.replace('_', '-')}: not with --copy-to; {line}")
@@ -91,10 +91,3 @@ def check_report_before(folder: Place, cluster: str, key: Key | None) -> None:
         # Hashes of two keys say nothing about each other.
         shown = marks.cluster
     check_cluster(folder, marks, cluster, shown)
-
-
-def known_cluster(warehouse: Warehouse, wanted: str | None) -> str:
-    known = warehouse.clusters()
-    if wanted is not None and known and wanted not in known:
-        raise Failure(ExitCode.USAGE, unknown("cluster", wanted, known))
-    return one_cluster(warehouse, wanted)

@@ -17,17 +17,16 @@ import sys
 from pathlib import Path
 
 from jobs.command_line.flags import SPARK, wanted_engine
-from jobs.output.failure import Failure
+from jobs.output.failure import misuse
 from jobs.output.rows import write_lines
 from jobs.queries.definitions.dialects import Dialect
 from jobs.queries.results import Engine, print_answer, print_answers
 from jobs.storage.places.addresses import HADOOP
-from schemas.words.exit_codes import ExitCode
 
 IN_HADOOP = tuple(f"{scheme}:" for scheme in HADOOP)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     check_usage(arguments)
     if arguments.print_tables or arguments.print_views:
         print_definitions(arguments)
@@ -42,19 +41,18 @@ def run(arguments: argparse.Namespace) -> int:
         converse(engine_of(arguments), arguments.format, is_wide=arguments.wide)
     else:
         run_statements(arguments)
-    return ExitCode.CLEAN
 
 
 def check_usage(arguments: argparse.Namespace) -> None:
     if arguments.database is not None and not arguments.register:
-        raise Failure(ExitCode.USAGE, f"--database {arguments.database}: only with --register")
+        raise misuse(f"--database {arguments.database}: only with --register")
     others = [flag for flag in ("register", "print_tables", "print_views") if getattr(arguments, flag)]
     if others and arguments.text is not None:
         flag = f"--{others[0].replace('_', '-')}"
-        raise Failure(ExitCode.USAGE, f"{flag} runs no statement; leave out {arguments.text!r}")
+        raise misuse(f"{flag} runs no statement; leave out {arguments.text!r}")
     if arguments.print_tables == Dialect.DUCKDB and arguments.warehouse.startswith(IN_HADOOP):
         expected = "DuckDB itself reads no HDFS; give a warehouse on local disks or in a bucket"
-        raise Failure(ExitCode.USAGE, f"--print-tables duckdb: {arguments.warehouse}: {expected}")
+        raise misuse(f"--print-tables duckdb: {arguments.warehouse}: {expected}")
 
 
 def print_definitions(arguments: argparse.Namespace) -> None:
@@ -82,41 +80,33 @@ def engine_of(arguments: argparse.Namespace) -> Engine:
 
 
 def run_statements(arguments: argparse.Namespace) -> None:
-    text = standard_input() if arguments.text is None else text_of(arguments.text)
+    text = text_of(arguments.text)
     engine = engine_of(arguments)
     statements = engine.statements(text)
     if not statements:
         origin = "standard input" if arguments.text is None else repr(arguments.text)
-        raise Failure(ExitCode.USAGE, f"{origin}: holds no statement; give SQL or a file of it")
+        raise misuse(f"{origin}: holds no statement; give SQL or a file of it")
     print_answers(engine, statements, arguments.format, is_wide=arguments.wide)
 
 
-def standard_input() -> str:
-    if sys.stdin is None:
-        line = "standard input is closed; give SQL there, or SQL or a file of it as argument"
-        raise Failure(ExitCode.USAGE, line)
+def text_of(argument: str | None) -> str:
+    """The statements themselves, the contents of a file with this name, or standard input."""
+    if argument is None and sys.stdin is None:
+        raise misuse("standard input is closed; give SQL there, or SQL or a file of it as argument")
     try:
-        return sys.stdin.buffer.read().decode()
-    except ValueError as error:
-        raise Failure(ExitCode.USAGE, f"standard input: {error}; give SQL in UTF-8") from None
-
-
-def text_of(argument: str) -> str:
-    """The statements themselves, or the contents of a file with this name."""
-    try:
-        is_file = Path(argument).is_file()
+        is_file = argument is not None and (argument.endswith(".sql") or Path(argument).is_file())
     except (OSError, ValueError):  # too long for a file name, or not a valid one
         is_file = False
-    if not is_file and not argument.endswith(".sql"):
-        if not argument.isascii() and argument != argument.encode(errors="replace").decode():
-            raise Failure(ExitCode.USAGE, f"{argument!r}; give SQL in UTF-8")
-        return argument
     try:
-        return Path(argument).read_text(encoding="utf-8")
+        if argument is None:
+            return sys.stdin.buffer.read().decode()
+        return Path(argument).read_text(encoding="utf-8") if is_file else argument.encode().decode()
     except OSError as error:
-        raise Failure(ExitCode.USAGE, f"{argument}: {error.strerror}; give a file of SQL") from None
+        raise misuse(f"{argument or 'standard input'}: {error.strerror}; give a file of SQL") from None
+    except UnicodeEncodeError:
+        raise misuse(f"{argument!r}; give SQL in UTF-8") from None
     except ValueError as error:
-        raise Failure(ExitCode.USAGE, f"{argument}: {error}; give SQL in UTF-8") from None
+        raise misuse(f"{argument or 'standard input'}: {error}; give SQL in UTF-8") from None
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ which is one object; CSV has the lines of the groups. SQL has all groups: the vi
 
 import argparse
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -33,8 +33,9 @@ from jobs.output.rows import (
     Format,
     clock_text,
     cut_to,
-    label_lines,
+    fact_lines,
     paragraph,
+    print_object,
     print_rows,
     row_lines,
     time_text,
@@ -52,7 +53,6 @@ from udfs.sentences.durations import in_words
 from udfs.sentences.name_lists import list_names
 from udfs.sentences.partitions_read import MOST_NAMED
 
-LABEL_WIDTH = 12
 MOST_GROUPS, MOST_LINES, MOST_PARTITIONS, MOST_EVENTS = 20, 3, 20, 5
 INDENT = " " * 10
 NOT_NOW = timedelta(hours=1)
@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
         print_rows(COLUMNS, [list(values(now, each).values()) for each in shown], arguments.format)
     else:
         whole = as_object(now, shown) if arguments.group is None else group_object(now, shown[0])
-        print_rows(list(whole), [list(whole.values())], arguments.format)
+        print_object(whole, arguments.format)
     return ExitCode.FINDINGS if arguments.exit_code and is_critical else ExitCode.CLEAN
 
 
@@ -134,10 +134,8 @@ def as_object(now: Standing, shown: Sequence[Unwell]) -> dict[str, Any]:
 
 
 def group_object(now: Standing, one: Unwell) -> dict[str, Any]:
-    partitions = [
-        {**{name: row[name] for name in PARTITION_COLUMNS}, "owner": owner(one, key)}
-        for key, row in one.partitions.items()
-    ]
+    shown = ((key, {name: row[name] for name in PARTITION_COLUMNS}) for key, row in one.partitions.items())
+    partitions = [{**row, "owner": owner(one, key)} for key, row in shown]
     resets = [row for row in now.resets if row["group_id"] == one.group]
     events = [event.values() for event in last_events(now, one.group)]
     return {**about(now), **values(now, one), "partitions": partitions, "resets": resets, "last_events": events}
@@ -159,18 +157,21 @@ def screen(now: Standing, shown: Sequence[Unwell], at: datetime, width: int | No
     if shown:
         yield ""
     for each in shown:
-        details = "; ".join(detail_texts(each, now.as_of))
+        # What is wrong may not be its lag.
+        why = [] if is_bad(each.verdict) else each.reasons[:1]
+        parts = [f"owner: {owner_text(each)}", f"catches up: {each.catches_up}", *why]
+        details = "; ".join([*parts, f"last change: {change_text(each, now.as_of)}"])
         # On a terminal two lines, so that all groups fit on it: the answer about one group has it all.
         ((details,),) = with_short_ids([[details]], known)
         details = details if width is None else cut_to(details, max(2 * (width - 2 * len(INDENT)), width))
         facts = [(each.severity or "-", f"{each.group}: {standing_text(each, now.as_of)}"), ("", details)]
-        yield from labelled(facts, width, len(INDENT) - 1)
+        yield from fact_lines(facts, width, len(INDENT) - 1)
     if number > len(shown):
         yield f"{INDENT}and {number - len(shown):,} more; SQL has all of them: SELECT * FROM v_groups_now"
     yield ""
-    yield from labelled(cluster_facts(now, at), width)
+    yield from fact_lines(cluster_facts(now, at), width)
     if shown:
-        yield from labelled([("Next", f"groupscope why {shown[0].group}; groupscope status {shown[0].group}")], width)
+        yield from fact_lines([("Next", f"groupscope why {shown[0].group}; groupscope status {shown[0].group}")], width)
 
 
 def as_of_text(now: Standing, at: datetime) -> str:
@@ -193,9 +194,8 @@ def headline(now: Standing) -> str:
 
 def group_screen(now: Standing, one: Unwell, at: datetime, width: int | None) -> Iterator[str]:
     known = members_of(now, [one])
-    look = (
-        "is not well" if one.is_unwell else "may be well or not: an input is missing" if one.is_unknown else "is well"
-    )
+    look = "may be well or not: an input is missing" if one.is_unknown else "is well"
+    look = "is not well" if one.is_unwell else look
     yield from paragraph(visible(f"{one.group} {look}, {as_of_text(now, at)}"), width)
     facts = [("Group", group_text(now, one.group))]
     facts += [("Status", f"{one.severity or '-'}: {standing_text(one, now.as_of)}")] if one.is_unwell else []
@@ -204,18 +204,20 @@ def group_screen(now: Standing, one: Unwell, at: datetime, width: int | None) ->
     facts += [("Catches up", one.catches_up)] if one.is_unwell else []
     facts += [("Reset", reset_text(row, now.as_of)) for row in now.resets if row["group_id"] == one.group]
     facts += [] if now.coverage["has_snapshots"] else [("Lag", NO_ENDS)]
-    yield from labelled([tuple(row) for row in with_short_ids(facts, known)], width)
+    yield from fact_lines([tuple(row) for row in with_short_ids(facts, known)], width)
     if one.partitions:
         yield ""
         yield from partition_lines(one, now.as_of, known, width)
     events = last_events(now, one.group)
     if events:
-        cells = [(clock_text(event.start, now.as_of), event.row.get("trigger") if event.is_rebalance
-                  else event.kind.value, event_detail(event)) for event in events]  # fmt: skip
+        kinds = (event.row.get("trigger") if event.is_rebalance else event.kind.value for event in events)
+        details = ("; ".join(filter(None, (event.detail, event.after_mark))) or None for event in events)
+        times = (clock_text(event.start, now.as_of) for event in events)
+        cells = list(zip(times, kinds, details, strict=True))
         yield ""
         yield from row_lines(("TIME", "EVENT", "DETAIL"), with_short_ids(cells, known), Format.TABLE, "-", width)
     yield ""
-    yield from labelled([audit_fact(now, at), ("Next", f"groupscope why {one.group}")], width)
+    yield from fact_lines([audit_fact(now, at), ("Next", f"groupscope why {one.group}")], width)
 
 
 def group_text(now: Standing, group: str) -> str:
@@ -231,11 +233,6 @@ def members_of(now: Standing, shown: Sequence[Unwell]) -> set[str]:
     return {each for each in ids if each}
 
 
-def labelled(facts: Iterable[Sequence[str]], width: int | None, label_width: int = LABEL_WIDTH) -> Iterator[str]:
-    for label, text in facts:
-        yield from label_lines(label, visible(text), label_width, width)
-
-
 def standing_text(each: Unwell, as_of: datetime) -> str:
     """Such as `group down since 17:39:03 (28 s); 3,120 messages wait, the oldest for 30 s`."""
     since = ""
@@ -246,15 +243,6 @@ def standing_text(each: Unwell, as_of: datetime) -> str:
     waiting = f"{counted(each.waiting, 'message')} {'waits' if each.waiting == 1 else 'wait'}"
     oldest = f", the oldest for {in_words(each.time_lag_ms * 1000)}" if each.time_lag_ms and each.waiting else ""
     return f"{each.what}{since}; {waiting}{oldest}"
-
-
-def detail_texts(each: Unwell, as_of: datetime) -> Iterator[str]:
-    yield f"owner: {owner_text(each)}"
-    yield f"catches up: {each.catches_up}"
-    if not is_bad(each.verdict):
-        # What is wrong is not its lag.
-        yield each.reasons[0]
-    yield f"last change: {change_text(each, as_of)}"
 
 
 def owner_text(each: Unwell) -> str:
@@ -374,10 +362,6 @@ def last_events(now: Standing, group: str) -> list[Any]:
     whole = in_order([*timeline(now.history, group), *silences(now.history, group)])
     until = [event for event in whole if event.start is None or event.start <= now.as_of]
     return with_marks(until[-MOST_EVENTS:], marks_of(now.history, group))
-
-
-def event_detail(event: Any) -> str | None:
-    return "; ".join(filter(None, (event.detail, event.after_mark))) or None
 
 
 def duration(start: datetime, end: datetime) -> str:

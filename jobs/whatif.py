@@ -13,21 +13,21 @@ and recomputes who has each partition before and after. JSON and CSV output has 
 
 import argparse
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from jobs.answers.history import History, cells_of, open_history, print_answer, states_of
 from jobs.answers.narrow_tables import print_narrow
 from jobs.answers.short_ids import with_short_ids
 from jobs.answers.table_reader import Row, equal
-from jobs.output.failure import Failure, visible
-from jobs.output.rows import Format, label_lines, paragraph, print_rows, spelling_of, write_lines
+from jobs.output.failure import Failure, misuse, visible
+from jobs.output.rows import Format, paragraph, print_facts, print_rows, spelling_of, write_lines
 from jobs.output.terminal import terminal_width
-from jobs.pages.whatif import LABEL_WIDTH, WhatIfBlock, blocks
 from jobs.recomputing.facts import IN_SNAPSHOTS, NAMED_PARTITIONS, OF_TOPICS, facts_of_topics
 from jobs.replaying.task.warehouse_state import PROGRESS
 from schemas.words.exit_codes import ExitCode
+from schemas.words.records import OFFSETS_TOPIC
 from udfs.assignors.questions import GroupProtocol
 from udfs.audit.checks.facts import Facts
 from udfs.audit.checks.results import Latest
@@ -35,16 +35,34 @@ from udfs.audit.classic_generations import latest as latest_of_classic
 from udfs.audit.modern.questions import latest_of_group
 from udfs.audit.states import GroupStates, NewerFormat
 from udfs.audit.whatif import ALL_CHOICES, Choice, Question, at_present, spec_lines
-from udfs.audit.whatif_changes import GroupChange, Move, WrongChange, best, moves_between, reasons
+from udfs.audit.whatif_changes import GroupChange, Move, WrongChange, balance, best, moves_between, reasons
 from udfs.topics.partition_codes import TopicCodes
 
 NAMES = (
     *("group_id", "group_type", "group_protocol", "assignor"),
     *("imbalance", "moves_from_current", "partitions_stopped", "is_possible", "reason", "confidence"),
 )
+# Of partitions one by one; JSON and --verbose have all.
+SHOWN_MOVES = 20
+NOBODY = "nobody"
 
 
-def run(arguments: argparse.Namespace) -> int:
+@dataclass(frozen=True)
+class WhatIf:
+    """A row of assignment_whatif; `partitions` are all, moved or not; by member, how many it has before and after;
+    `sizes`, how many each member has that is still there."""
+
+    row: Row
+    partitions: Sequence[Move] = ()
+    members: Sequence[tuple[str, int, int]] = ()
+    sizes: Sequence[int] = ()
+
+    @property
+    def moves(self) -> list[Move]:
+        return [move for move in self.partitions if move.is_change]
+
+
+def run(arguments: argparse.Namespace) -> None:
     history = open_history(arguments)
     change = GroupChange(tuple(arguments.remove_member), arguments.add_members, numbers_of(arguments.partitions))
     rows = rows_of(history, arguments.group)
@@ -54,17 +72,16 @@ def run(arguments: argparse.Namespace) -> int:
     known = facts_for_answers(history)
     latest = newest_assignment(history, arguments.group, known)
     if latest is None:
-        raise Failure(ExitCode.USAGE, visible(f"group {arguments.group} has no assignment to compare"))
+        raise misuse(f"group {arguments.group} has no assignment to compare")
     try:
         question = Question(at_present(latest, known), known, change)
     except WrongChange as error:
-        raise Failure(ExitCode.USAGE, visible(f"group {arguments.group}: {error}")) from None
+        raise misuse(f"group {arguments.group}: {error}") from None
     if arguments.print_spec:
         write_lines(spec_texts(question, wanted), spelling_of(Format.JSON))
-        return ExitCode.CLEAN
-    is_named = arguments.assignor is not None or bool(change) or arguments.verbose
-    show([answer_block(row, question) for row in rows], latest, arguments, is_named)
-    return ExitCode.CLEAN
+    else:
+        is_named = arguments.assignor is not None or bool(change) or arguments.verbose
+        show([answer_of(row, question) for row in rows], latest, arguments, is_named)
 
 
 def facts_for_answers(history: History) -> Facts:
@@ -86,7 +103,7 @@ def newest_assignment(history: History, group: str, facts: Facts) -> Latest | No
         try:
             before, modern = (states.of_fold(part).get(group) for part in ("classic", "modern"))
         except NewerFormat as error:
-            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, visible(str(error))) from None
+            raise Failure(ExitCode.UNUSABLE_WAREHOUSE, str(error)) from None
         of_classic = None if before is None else latest_of_classic(before, facts)
         return of_classic or latest_of_group(group, modern, codes)
     return None
@@ -97,7 +114,7 @@ def numbers_of(partitions: Sequence[tuple[str, int]]) -> dict[str, int]:
     for topic, count in partitions:
         if numbers.setdefault(topic, count) != count:
             line = f"--partitions {topic}={count} contradicts --partitions {topic}={numbers[topic]}; give a topic once"
-            raise Failure(ExitCode.USAGE, visible(line))
+            raise misuse(line)
     return numbers
 
 
@@ -111,14 +128,14 @@ def rows_of(history: History, group: str) -> list[Row]:
         # Fails with a message if the group never existed.
         last = max(states_of(history, group), key=lambda row: row["from_record_offset"])
         now = f"it is {last['state']}" if last["is_provisional"] else "it was deleted"
-        raise Failure(ExitCode.USAGE, visible(f"group {group} has no assignment to compare: {now}"))
+        raise misuse(f"group {group} has no assignment to compare: {now}")
     return sorted(rows, key=lambda row: ALL_CHOICES.index((GroupProtocol(row["group_protocol"]), row["assignor"])))
 
 
 def not_offered(group: str, assignor: str, rows: Sequence[Row]) -> Failure:
     offered = ", ".join(dict.fromkeys(row["assignor"] for row in rows))
-    line = f"--assignor {assignor}: not for a {rows[0]['group_type']} group; give one of {offered}"
-    return Failure(ExitCode.USAGE, visible(f"group {group}: {line}"))
+    wrong = f"--assignor {assignor}: not for a {rows[0]['group_type']} group"
+    return misuse(f"group {group}: {wrong}; give one of {offered}")
 
 
 def spec_texts(question: Question, rows: Sequence[Row]) -> Iterator[str]:
@@ -126,8 +143,7 @@ def spec_texts(question: Question, rows: Sequence[Row]) -> Iterator[str]:
     possible = [choice for choice, answer in answers.items() if not isinstance(answer, str)]
     if not possible:
         *_, refused = answers.values()
-        line = f"group {question.latest.group_id}: no assignor can be computed: {refused}"
-        raise Failure(ExitCode.USAGE, visible(line))
+        raise misuse(f"group {question.latest.group_id}: no assignor can be computed: {refused}")
     return (json.dumps(line) for choice in possible for line in spec_lines(question, choice))
 
 
@@ -135,24 +151,24 @@ def choice_of(row: Row) -> Choice:
     return GroupProtocol(row["group_protocol"]), row["assignor"]
 
 
-def answer_block(row: Row, question: Question) -> WhatIfBlock:
+def answer_of(row: Row, question: Question) -> WhatIf:
     """`row`: of the table, which says nothing of a change."""
     choice = choice_of(row)
-    new = question.row(choice)._asdict()
+    new = vars(question.row(choice))
     row = {**row, **{name: new[name] for name in NAMES[4:]}}
     answer = question.answer(choice)
     if isinstance(answer, str):
-        return WhatIfBlock(row)
+        return WhatIf(row)
     after = answer.lists
     before = {
         member.member_id: [(topic, each) for topic, partitions in member.owned for each in partitions]
         for member in question.current.members
     }
     members = [(each, len(before.get(each, ())), len(after.get(each, ()))) for each in dict.fromkeys((*before, *after))]
-    return WhatIfBlock(row, moves_between(before, after), members, [len(own) for own in after.values()])
+    return WhatIf(row, moves_between(before, after), members, [len(own) for own in after.values()])
 
 
-def show(answers: Sequence[WhatIfBlock], latest: Latest, arguments: argparse.Namespace, is_named: bool) -> None:
+def show(answers: Sequence[WhatIf], latest: Latest, arguments: argparse.Namespace, is_named: bool) -> None:
     wanted = [each for each in answers if arguments.assignor in (None, each.row["assignor"])]
     rows = [each.row for each in wanted]
     if arguments.format == Format.JSON and is_named:
@@ -163,21 +179,52 @@ def show(answers: Sequence[WhatIfBlock], latest: Latest, arguments: argparse.Nam
     elif arguments.format != Format.TABLE:
         print_rows(NAMES, cells_of(rows, NAMES), arguments.format)
     else:
-        width = terminal_width()
         ids = set() if arguments.wide else {member for each in answers for member, *_ in each.members}
         if arguments.assignor is not None or arguments.verbose:
-            rows_of_blocks = with_short_ids(list(blocks(wanted, latest, is_verbose=arguments.verbose)), ids)
-            write_lines(
-                line for label, text in rows_of_blocks for line in label_lines(label, visible(text), LABEL_WIDTH, width)
-            )
+            facts = [fact for each in wanted for fact in (("", ""), *facts_of(each, latest, arguments.verbose))]
+            print_facts(with_short_ids(facts[1:], ids))
         elif arguments.wide:
             print_answer(NAMES, cells_of(rows, NAMES), arguments.format, is_wide=True)
         else:
             print_narrow(NAMES, cells_of(rows, NAMES), ids, left_out=("group_id", "group_type", "reason"))
             for (reason,) in with_short_ids([[each] for each in reasons(rows, in_force(latest))], ids):
-                write_lines(["", *paragraph(visible(reason), width)])
-        sentence = best([each.row for each in answers], in_force(latest))
-        write_lines(["", *paragraph(visible(sentence or "No assignor is possible."), width)])
+                print_sentence(reason)
+        print_sentence(best([each.row for each in answers], in_force(latest)) or "No assignor is possible.")
+
+
+def print_sentence(text: str) -> None:
+    write_lines(["", *paragraph(visible(text), terminal_width())])
+
+
+def facts_of(answer: WhatIf, latest: Latest, is_verbose: bool) -> Iterator[tuple[str, str]]:
+    """For people."""
+    row = answer.row
+    force = f", {latest.assignor} in force" if latest.assignor is not None else ""
+    yield "Group", f"{row['group_id']} ({row['group_type']}){force}"
+    yield "Assignor", f"{row['assignor']} of the {row['group_protocol']} protocol"
+    if not row["is_possible"]:
+        yield "Possible", f"no: {row['reason']}"
+        return
+    yield "Balance", balance(answer.sizes, row["imbalance"])
+    moved = f"{row['moves_from_current']} of {sum(before for _, before, _ in answer.members)} change their owner"
+    yield "Partitions", f"{moved}, {row['partitions_stopped']} are not read during the rebalance"
+    shown = answer.partitions if is_verbose else answer.moves[:SHOWN_MOVES]
+    yield from (("", move_text(move)) for move in shown)
+    if (left := len(answer.moves) - SHOWN_MOVES) > 0 and not is_verbose:
+        yield "", f"and {left} more, with --verbose"
+    for place, (member, before, after) in enumerate(answer.members):
+        yield "" if place else "Members", f"{member}: {before} before, {after} after"
+    if row["reason"] is not None:
+        yield "Not certain", row["reason"]
+    first, last = row["evidence_first_offset"], row["evidence_last_offset"]
+    records = f"record {first}" if first == last else f"records {first} to {last}"
+    yield "Evidence", f"{OFFSETS_TOPIC}-{row['evidence_partition']}, {records} ({row['confidence']})"
+
+
+def move_text(move: Move) -> str:
+    topic, partition = move.partition
+    before, after = (" and ".join(members) or NOBODY for members in (move.before, move.after))
+    return f"{topic}-{partition}: {f'{before} to {after}' if move.is_change else f'{before} keeps it'}"
 
 
 def in_force(latest: Latest) -> tuple[str, str] | None:
@@ -189,12 +236,6 @@ def moves_of(moves: Sequence[Move]) -> list[dict[str, Any]]:
     return [dict(zip(names, (*each.partition, list(each.before), list(each.after)), strict=True)) for each in moves]
 
 
-def members_of(answer: WhatIfBlock) -> list[Mapping[str, Any]]:
+def members_of(answer: WhatIf) -> list[Mapping[str, Any]]:
     names = ("member_id", "num_partitions_now", "num_partitions_then")
     return [dict(zip(names, each, strict=True)) for each in answer.members]
-
-
-if __name__ == "__main__":
-    from jobs.cli import main
-
-    sys.exit(main(["whatif", *sys.argv[1:]]))

@@ -22,7 +22,7 @@ from typing import Any
 from jobs.answers.events.drawing import drawing
 from jobs.answers.events.rebalance import EventStory, event_at, lines, text_or_none
 from jobs.answers.events.story import sentence
-from jobs.answers.events.timeline import COLUMNS, distance, marks_of
+from jobs.answers.events.timeline import distance, marks_of
 from jobs.answers.history import History, column_names, open_history, print_time, state_at
 from jobs.answers.marks import after_words, mark_before
 from jobs.answers.missing_records import Unseen, unseen_of
@@ -30,19 +30,17 @@ from jobs.answers.narrow_tables import member_ids
 from jobs.answers.short_ids import with_short_ids
 from jobs.answers.standing import Standing
 from jobs.answers.verdicts import Verdicts, is_wrong, partition_verdicts
-from jobs.output.failure import Failure, say, visible
-from jobs.output.rows import Format, clock_text, label_lines, print_rows, write_lines
+from jobs.output.failure import misuse, say
+from jobs.output.rows import LABEL_WIDTH, Format, clock_text, print_facts, print_object
 from jobs.output.terminal import terminal_width
 from schemas.tables import TABLES
-from schemas.words.exit_codes import ExitCode
 
-LABEL_WIDTH = 12
 # Width of the drawing, unless the terminal is narrower.
 WIDTH = 80
 MOST_EVENTS = 3
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace) -> None:
     history = open_history(arguments)
     at, group = history.instant(arguments.at), arguments.group
     story = event_at(history, group, at)
@@ -52,13 +50,13 @@ def run(arguments: argparse.Namespace) -> int:
     if story is None:
         state = state_at(history, group, at)
         missed = "".join(f"; {each}" for each in unseen_of(history.coverage(state["evidence_partition"]))[-1:])
-        message = visible(f"group {group}: the data has no rebalance, restart or failover{missed}")
+        message = f"group {group}: the data has no rebalance, restart or failover{missed}"
         if not now or arguments.format != Format.TABLE:
-            raise Failure(ExitCode.USAGE, message)
+            raise misuse(message)
         print_time(arguments, at, LABEL_WIDTH)
         say(message)
         print_lines(history, group, [("Group", f"{group} ({text_or_none(state['group_type'])})"), *now], arguments)
-        return ExitCode.CLEAN
+        return
     print_time(arguments, at, LABEL_WIDTH)
     for each in unseen_around(history, story, at):
         say(f"{each}; the group may have rebalanced in that time")
@@ -67,11 +65,10 @@ def run(arguments: argparse.Namespace) -> int:
         drawn = story_lines(history, story, terminal_width() or WIDTH)
         print_lines(history, group, [first, *now, *drawn, *facts], arguments)
     elif arguments.format == Format.CSV:
-        print_rows(COLUMNS, [list(story.event.values().values())], arguments.format)
+        print_object(story.event.values(), arguments.format)
     else:
         whole = as_object(story) | (verdict_fields(verdicts, group) if verdicts else {})
-        print_rows(list(whole), [list(whole.values())], arguments.format)
-    return ExitCode.CLEAN
+        print_object(whole, arguments.format)
 
 
 def verdict_line(history: History, verdicts: Verdicts, group: str, at: datetime) -> list[tuple[str, str]]:
@@ -90,20 +87,14 @@ def lately(history: History, verdicts: Verdicts, group: str, at: datetime) -> li
 
 def verdict_fields(verdicts: Verdicts, group: str) -> dict[str, Any]:
     row = verdicts.of_groups.get(group, {})
-    return {
-        "verdict": row.get("own_verdict"),
-        "verdict_reason": row.get("reason"),
-        "verdict_since_time": row.get("since_time"),
-        "verdict_as_of_time": verdicts.as_of if row else None,
-        "last_commit_time": row.get("last_commit_time"),
-    }
+    names = {"verdict": "own_verdict", "verdict_reason": "reason", "verdict_since_time": "since_time"}
+    columns = {name: row.get(column) for name, column in names.items()}
+    as_of = verdicts.as_of if row else None
+    return {**columns, "verdict_as_of_time": as_of, "last_commit_time": row.get("last_commit_time")}
 
 
 def print_lines(history: History, group: str, rows: Sequence[Sequence[str]], arguments: argparse.Namespace) -> None:
-    width = terminal_width()
-    if not arguments.wide:
-        rows = with_short_ids(rows, member_ids(history, group))
-    write_lines(line for label, text in rows for line in label_lines(label, visible(text), LABEL_WIDTH, width))
+    print_facts(rows if arguments.wide else with_short_ids(rows, member_ids(history, group)))
 
 
 def story_lines(history: History, story: EventStory, width: int) -> Iterator[tuple[str, str]]:
@@ -122,12 +113,8 @@ def as_object(story: EventStory) -> dict[str, Any]:
         columns |= {name: story.event.row[name] for name in column_names(TABLES["rebalances"])}
     if story.event.has_moves:
         columns |= {"moves": story.moves}
-    neighbours = {"before": story.before, "after": story.after}
-    return {
-        **columns,
-        "members": story.members,
-        **{name: None if each is None else each.values() for name, each in neighbours.items()},
-    }
+    before, after = (each and each.values() for each in (story.before, story.after))
+    return {**columns, "members": story.members, "before": before, "after": after}
 
 
 def unseen_around(history: History, story: EventStory, at: datetime) -> list[Unseen]:

@@ -10,11 +10,12 @@ and a line that begins with // a comment.
 
 import json
 import re
+from collections import Counter
 from functools import partial
 from typing import Any, NoReturn
 
 from schemas.fields import Array, Field, FieldType, Kind, Message, RecordType, Shape, Struct
-from schemas.tables import WrongDeclaration, text_of
+from schemas.words.lines import WrongDeclaration, text_of
 from schemas.words.records import GroupType
 
 Said = dict[str, Any]
@@ -60,7 +61,7 @@ class Reader:
             for number, line in enumerate(text.splitlines(), 1)
         )
         try:
-            declared = json.loads("\n".join(lines))
+            declared = json.loads("\n".join(lines), object_pairs_hook=self.keys_once)
         except json.JSONDecodeError as error:
             raise WrongDeclaration(f"{file}, line {error.lineno}: expected JSON: {error.msg}") from None
         if not is_object(declared):
@@ -91,6 +92,12 @@ class Reader:
         for key, value in said.items():
             if expected := expected_as(key, value):
                 self.refuse(said, f"expected as {key} {expected}, got {json.dumps(value)[:60]}")
+
+    def keys_once(self, pairs: list[tuple[str, Any]]) -> Said:
+        said = dict(pairs)
+        if repeated := [key for key, number in Counter(key for key, _ in pairs).items() if number > 1]:
+            self.refuse(said, f"expected each key once, got more than one {', '.join(repeated)}")
+        return said
 
     def message(self, said: Said) -> Message:
         self.check(said, *(MESSAGE if "alternatives" in said else ONE_SHAPE))
@@ -198,6 +205,18 @@ MESSAGES: dict[str, Message] = READER.messages
 # Markers that end a transaction. Their keys look like record types 0 and 1, so batches must tell them apart (bit 5 of
 # the attributes) before any key is read. Kafka reads a version above 0 as 0, so bytes may follow there.
 CONTROL_KEY, CONTROL_VALUE = MESSAGES["ControlRecordKey"], MESSAGES["EndTransactionMarker"]
+
+# What clients put into the opaque bytes of a classic group's members, by protocol; brokers store it without looking.
+CONSUMER, CONNECT, SCHEMA_REGISTRY = "consumer", "connect", "sr"
+STREAM_PROTOCOL, STICKY_PROTOCOL, COOPERATIVE_STICKY_PROTOCOL = "stream", "sticky", "cooperative-sticky"
+SUBSCRIPTION, ASSIGNMENT = MESSAGES["ConsumerProtocolSubscription"], MESSAGES["ConsumerProtocolAssignment"]
+# User data of the sticky assignors has no version: the right form is the one that consumes every byte.
+STICKY_FORMS = MESSAGES["StickyUserData"].shapes
+COOPERATIVE_STICKY_FORMS = MESSAGES["CooperativeStickyUserData"].shapes
+KAFKA_PYTHON_VERSION = 1
+# Kafka Streams as a classic group.
+STREAMS_SUBSCRIPTION, STREAMS_ASSIGNMENT = MESSAGES["SubscriptionInfo"], MESSAGES["AssignmentInfo"]
+CONNECT_SUBSCRIPTION, CONNECT_ASSIGNMENT = MESSAGES["WorkerState"], MESSAGES["ConnectAssignment"]
 
 
 def types_of(table: str) -> tuple[int, ...]:

@@ -19,11 +19,11 @@ from types import MappingProxyType
 from typing import NoReturn
 
 from schemas.records import REGISTRY
-from schemas.tables import Line
 from schemas.words.enumerations import value_rows
 from schemas.words.gate import TOOL_GROUPS
 from schemas.words.history import TIMED_OUT
 from schemas.words.lag import WORST_FIRST
+from schemas.words.lines import Line
 from schemas.words.records import INTERNAL_TOPICS, UNKNOWN_REASONS
 
 PARTS = "parts"

@@ -1,20 +1,19 @@
-"""The tables of the warehouse: declared as text, a file a subject in the folder `tables`, and read into plain data for
-writers, checks and docs.
+"""The tables of the warehouse, and functions of queries: declared as text, a file a subject in the folder `tables`, and
+read into plain data for writers, checks and docs.
 
 A file has groups of columns that several tables have, and tables. A line is a column: name, type, `!` if it is never
 NULL, and after two spaces a sentence with the unit and when it is NULL. `[int]` is a list, `{string:int}` a map, and a
 group's name the type of a struct with its columns; fields of a `struct` are two further to the right. `+GROUP` has all
-columns of that group, or of a table. A line that is further to the right by four or more continues the one before. A
-table with `key: none` is written nowhere: its rows are handed on.
+columns of that group, or of a table. A table with `key: none` is written nowhere: its rows are handed on.
 """
 
 import re
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from pkgutil import get_data
-from typing import NamedTuple, NoReturn
+
+from schemas.words.lines import Line, lines_of, text_of
 
 # Of names, types and meaning of the tables: in Delta the property groupscope.contract_version.
 CONTRACT_VERSION = 3
@@ -97,6 +96,29 @@ class Table:
         return column
 
 
+@dataclass(frozen=True, slots=True)
+class Function:
+    """Of a table, which it `reads`. `arguments` come before the instant and `cluster`; `columns` are in order."""
+
+    name: str
+    comment: str
+    arguments: tuple[Column, ...]
+    reads: str
+    columns: tuple[Column, ...]
+    newest: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarFunction:
+    """Of a row. `result_comment` says what the value is; fields of a struct have comments of their own."""
+
+    name: str
+    comment: str
+    arguments: tuple[Column, ...]
+    result: ColumnType
+    result_comment: str
+
+
 def sql_type(kind: ColumnType) -> str:
     """The type as SQL writes it."""
     match kind:
@@ -110,39 +132,12 @@ def sql_type(kind: ColumnType) -> str:
             return kind.value
 
 
-class WrongDeclaration(ValueError):
-    """A line that cannot be read: its file and number, what it is, and what was expected."""
-
-
-class Line(NamedTuple):
-    place: str
-    indent: int
-    text: str
-
-    def refuse(self, expected: str) -> NoReturn:
-        raise WrongDeclaration(f"{self.place}: {self.text!r}: {expected}")
-
-
 Groups = Mapping[str, tuple[Column, ...]]
 TYPES = {kind.value.lower(): kind for kind in Type}
 COLUMN = re.compile(r"(\w+) +([\w:{}[\]]+)(!?)  +(.+)")
 NO_KEY = "none"
+FUNCTION = re.compile(r"function (\w+)(?: of (\w+))?: (.+)")
 TABLE = re.compile(r"(state )?table (\w+), ([a-z -]+): (.+)")
-
-
-def lines_of(file: str, text: Iterable[str]) -> deque[Line]:
-    """Lines without comments and empty ones, and each with those that continue it."""
-    lines: deque[Line] = deque()
-    for number, whole in enumerate(text, 1):
-        words = whole.strip()
-        indent = len(whole) - len(whole.lstrip())
-        if words and not words.startswith("#"):
-            if lines and indent >= lines[-1].indent + 4:
-                last = lines.pop()
-                lines.append(last._replace(text=f"{last.text} {words}"))
-            else:
-                lines.append(Line(f"{file}, line {number}", indent, words))
-    return lines
 
 
 def columns_of(lines: deque[Line], groups: Groups, indent: int = 2) -> tuple[Column, ...]:
@@ -177,13 +172,19 @@ def type_of(kind: str, line: Line, lines: deque[Line], groups: Groups) -> Column
     return TYPES.get(kind) or line.refuse(f"expected as type {', '.join(TYPES)}, struct or a group, got {kind}")
 
 
+def said_below(lines: deque[Line], *keys: str) -> dict[str, str]:
+    """Takes lines like `key: …` at the head of `lines`."""
+    said: dict[str, str] = {}
+    while lines and (about := re.match(rf"({'|'.join(keys)}): ", lines[0].text)):
+        said[about[1]] = lines.popleft().text[about.end() :]
+    return said
+
+
 def table_of(lines: deque[Line], groups: Groups) -> Table:
     first = lines.popleft()
     found = TABLE.fullmatch(first.text) or first.refuse("expected group NAME, or [state] table NAME, JOB: a row")
     is_state, name, job, grain = found.groups()
-    said: dict[str, str] = {}
-    while lines and (about := re.match(r"(about|key|order): ", lines[0].text)):
-        said[about[1]] = lines.popleft().text[about.end() :]
+    said = said_below(lines, "about", "key", "order")
     columns = columns_of(lines, groups)
     named = said.get("key") or first.refuse("expected below it key: and columns, or key: none if it is written nowhere")
     key = () if named == NO_KEY else tuple(named.split())
@@ -212,9 +213,23 @@ def read_tables(file: str, text: Iterable[str], groups: dict[str, tuple[Column, 
     return tuple(tables)
 
 
-def text_of(path: str) -> str:
-    """A file of this package, also inside a zip."""
-    return (get_data("schemas", path) or b"").decode()
+def read_functions(file: str, text: Iterable[str]) -> Iterator[Function | ScalarFunction]:
+    lines = lines_of(file, text)
+    while lines:
+        first = lines.popleft()
+        found = FUNCTION.fullmatch(first.text) or first.refuse("expected function NAME [of TABLE]: what it answers")
+        name, table, comment = found.groups()
+        said = said_below(lines, "columns", "newest")
+        below = columns_of(lines, {}) or first.refuse("expected below it its arguments and its result")
+        if table is None:
+            yield ScalarFunction(name, comment, below[:-1], below[-1].type, below[-1].comment)
+        else:
+            known = {column.name: column for column in TABLES[table].columns} if table in TABLES else {}
+            columns = (
+                known.get(each) or first.refuse(f"expected columns of a table, got {table}.{each}")
+                for each in said.get("columns", "").split()
+            )
+            yield Function(name, comment, below, table, tuple(columns), said.get("newest"))
 
 
 # Columns that several tables have, and those of each table, by name.
@@ -229,6 +244,11 @@ DECLARED = {table.name: table for tables in SUBJECTS.values() for table in table
 
 TABLES: dict[str, Table] = {name: table for name, table in DECLARED.items() if table.key}
 READING_ENDS = DECLARED["reading_ends"]
+
+# For queries of any origin, in Spark and in DuckDB.
+READ = tuple(read_functions("functions.tables", text_of("tables/functions.tables").splitlines()))
+FUNCTIONS = {each.name: each for each in READ if isinstance(each, Function)}
+SCALAR_FUNCTIONS = {each.name: each for each in READ if isinstance(each, ScalarFunction)}
 
 # What users see: lists, pages, SQL and the docs.
 USER_TABLES = {name: table for name, table in TABLES.items() if not table.is_state}

@@ -10,20 +10,25 @@ DuckDB all take: no functions of one engine, every count a BIGINT, the place of 
     --   name type!  What the column says. `!`: it is never NULL.
     WITH {clusters}, … SELECT {columns} FROM …
 
-`+TABLE: …` are columns as the table has them, `+GROUP` those of `-- columns GROUP` in `schemas/parts`.
+A text without a SELECT at the beginning of a line ends with the rows `ranked`, which are listed by `rank` in each
+cluster. `+TABLE: …` are columns as the table has them, `+GROUP` those of `-- columns GROUP` in `schemas/parts`.
 """
 
 import re
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from schemas.sql_files import SqlFile, declared, indent, refuse, sql_file
-from schemas.tables import TABLES, Column, Groups, Line, columns_of, text_of
+from schemas.tables import TABLES, Column, Groups, columns_of
+from schemas.words.lines import Line, text_of
 
 OF_TABLE = re.compile(r"\+(\w+): (.+)")
 READS = "reads: "
+LAST_SELECT = re.compile(r"(?m)^SELECT\b")
+# How a view ends whose text only says which rows are `ranked`.
+BY_RANK = "SELECT {columns}\nFROM ranked\nORDER BY cluster, rank"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,8 @@ def view_of(name: str, text: str, place: str) -> View:
     columns = tuple(columns_in(file, groups()))
     if not comment or not columns:
         refuse(place, 1, name, "expected `-- ` with what a row is, and `--   name type  sentence` for each column")
-    sql = file.filled({"columns": ", ".join(column.name for column in columns)})
+    whole = file if LAST_SELECT.search(file.sql) else replace(file, sql=f"{file.sql}\n{BY_RANK}")
+    sql = whole.filled({"columns": ", ".join(column.name for column in columns)})
     return View(name, comment, columns, reads, sql + "\n")
 
 

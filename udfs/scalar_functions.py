@@ -6,10 +6,9 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from schemas.functions import DECODE_OFFSETS_RECORD, KAFKA_ASSIGN
 from udfs.assignors.answers import answer_column
 from udfs.lines.record_structs import decoded_column
 
 KERNELS: Mapping[str, Callable[..., pa.Array]] = MappingProxyType(
-    {KAFKA_ASSIGN.name: answer_column, DECODE_OFFSETS_RECORD.name: decoded_column}
+    {"kafka_assign": answer_column, "decode_offsets_record": decoded_column}
 )

@@ -12,17 +12,17 @@ import pyarrow.compute as pc
 from jobs.answers.coordinators import Coordinators
 from jobs.answers.offsets_partitions import OffsetsPartitions
 from jobs.answers.table_reader import Condition, Row, TableReader, equal
-from jobs.command_line.suggestions import unknown
 from jobs.command_line.values import EPOCH, instant
 from jobs.output.failure import Failure, say, visible
 from jobs.output.rows import Format, print_rows, time_text, write_lines
 from jobs.output.zones import ZONES, with_zone
 from jobs.runs.dropped_history import REBUILD, history_dropped_before
 from jobs.storage.options import StorageOptions
-from jobs.warehouses.any_warehouse import check_has_runs, one_cluster, reading
+from jobs.warehouses.any_warehouse import check_has_runs, known_cluster, reading
 from schemas.tables import TABLES, Table
 from schemas.words.exit_codes import ExitCode
 from schemas.words.history import StateEnd
+from udfs.sentences.suggestions import unknown
 
 if TYPE_CHECKING:
     pass
@@ -129,10 +129,7 @@ def open_history(arguments: argparse.Namespace, options: StorageOptions | None =
     warehouse = reading(arguments.warehouse, options)
     versions = warehouse.versions()
     check_has_runs(warehouse)
-    cluster = one_cluster(warehouse, arguments.cluster)
-    known = warehouse.clusters()
-    if cluster not in known:
-        raise Failure(ExitCode.USAGE, unknown("cluster", cluster, known))
+    cluster = known_cluster(warehouse, arguments.cluster)
     if "group_state_intervals" not in versions:
         line = f"{warehouse.address}: has no history yet; run `groupscope replay`"
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, line)

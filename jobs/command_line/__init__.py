@@ -1,1 +1,1 @@
-"""One table of commands and flags, the values that people type, and suggestions for mistyped words."""
+"""One table of commands and flags, and the values that people type."""

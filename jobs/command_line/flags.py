@@ -8,10 +8,13 @@ know, are named by their place, and loaded for the one command that is typed.
 import argparse
 import importlib
 import os
+from collections.abc import Iterator
 from enum import Enum, Flag, auto
 from pathlib import Path
 from typing import Any, NamedTuple
 
+# As in pyproject.toml, which is not in the zip that spark-submit ships.
+VERSION = "0.1.0"
 LOCAL, SPARK = "local", "spark"
 NEVER, CRITICAL = "never", "critical"
 # At the end of a word of --fail-on: what runs reported before does not count.
@@ -307,6 +310,8 @@ SECTIONS: dict[str, dict[str, Command]] = {
             switch("--redact", "replace names with hashes that use a secret key, so that you can share the report"),
             file("--redact-key", "file with the key of these hashes: the same key gives the same hashes in every "
                  "report (default: a new key each time)"),
+            flag("--split", "BYTES", "largest size of a file: above it groups without findings are on pages beside the "
+                 "first one (default: 15000000)", type="page_bytes"),
             flag("--copy-to", "PLACE", "with --redact: instead of a report, write a copy of the whole warehouse into "
                  "this new or empty folder or URI: names are hashes, raw bytes are NULL, and no run may change it"),
             QUIET,
@@ -381,6 +386,11 @@ SECTIONS: dict[str, dict[str, Command]] = {
 }
 # fmt: on
 COMMANDS = {name: command for commands in SECTIONS.values() for name, command in commands.items()}
+
+
+def flags_of(command: Command) -> Iterator[Argument]:
+    for each in command.arguments:
+        yield from [each] if isinstance(each, Argument) else each.flags
 
 
 def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:

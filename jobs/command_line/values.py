@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, tzinfo
+from functools import partial
 from typing import Any
 
-from jobs.output.failure import Failure, say
+from jobs.output.failure import Failure, misuse, say
 from jobs.output.rows import time_text
 from jobs.output.zones import ZONES, instants, skipping
-from schemas.words.exit_codes import ExitCode
 from schemas.words.history import GroupState
 from schemas.words.records import GroupType
 
@@ -29,17 +29,12 @@ def cluster_name(text: str) -> str:
     return text
 
 
-def group_type(text: str) -> str:
-    return any_case(text, GroupType)
-
-
-def group_state(text: str) -> str:
-    return any_case(text, GroupState)
-
-
 def any_case(text: str, words: Iterable[str]) -> str:
     """One of the words, in upper or lower case, as Kafka's tools accept theirs."""
     return {word.lower(): str(word) for word in words}.get(text.lower(), text)
+
+
+group_type, group_state = (partial(any_case, words=words) for words in (GroupType, GroupState))
 
 
 def whole(text: str, expected: str, least: int = 0, most: int = 2**31 - 1) -> int:
@@ -49,21 +44,16 @@ def whole(text: str, expected: str, least: int = 0, most: int = 2**31 - 1) -> in
     return int(text)
 
 
-def partition(text: str) -> int:
-    return whole(text, "a partition number such as 12")
+partition = partial(whole, expected="a partition number such as 12")
+number_of_workers = partial(whole, expected="a number of processes such as 4", least=1, most=9999)
+mark_number = partial(whole, expected="a number that groupscope mark --list shows", least=1)
+# Far more than any group has: a larger number is a typing error.
+number_of_members = partial(whole, expected="a number from 1 to 100000", least=1, most=100_000)
 
 
-def number_of_workers(text: str) -> int:
-    return whole(text, "a number of processes such as 4", 1, 9999)
-
-
-def mark_number(text: str) -> int:
-    return whole(text, "a number that groupscope mark --list shows", 1)
-
-
-def number_of_members(text: str) -> int:
-    # Far more than any group has: a larger number is a typing error.
-    return whole(text, "a number from 1 to 100000", 1, 100_000)
+def page_bytes(text: str) -> int:
+    # A page without any group has 300 kB: style, script, and tables about the cluster.
+    return whole(text, "a number of bytes from 500000 on", 500_000)
 
 
 def topic_number(text: str) -> tuple[str, int]:
@@ -126,7 +116,7 @@ def name_of_machine_zone() -> str:
 
 
 def no_zone(text: str) -> str:
-    from jobs.command_line.suggestions import near
+    from udfs.sentences.suggestions import near
 
     known = zone_names()
     if not known:
@@ -191,7 +181,7 @@ def shown_by_clocks(wall: datetime, text: str, flag: str) -> datetime:
     if not found:
         before, after = (clock_at(each, wall) for each in skipping(wall, where))
         line = f"{clock_at(wall, wall)} does not exist on {wall:%Y-%m-%d} in {where}"
-        raise Failure(ExitCode.USAGE, f"{flag} {text!r}: {line}: the clock goes from {before} to {after}")
+        raise misuse(f"{flag} {text!r}: {line}: the clock goes from {before} to {after}")
     if len(found) > 1:
         first, second = (each.astimezone(where).isoformat() for each in found)
         say(f"{flag} {text}: comes twice in {where}; {first} is used, not {second}")
@@ -228,7 +218,7 @@ def wrong_instant(text: str, flag: str) -> Failure:
         "give ISO 8601 such as 2026-11-21T03:00 or 2026-11-21, a time of day such as 05:27, yesterday, "
         "'yesterday 05:27', '5m ago' or -5m (units s, m, h, d, w), now, or milliseconds since 1970"
     )
-    return Failure(ExitCode.USAGE, f"{flag} {text!r}: {expected}")
+    return misuse(f"{flag} {text!r}: {expected}")
 
 
 @dataclass(frozen=True)

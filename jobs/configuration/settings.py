@@ -1,19 +1,22 @@
-"""The settings of all jobs, each with its default, unit and check, and what it does. `settings_file` reads and writes
-them as TOML; docs/settings.md lists them."""
+"""The settings of all jobs, each with its default, unit and check, and what it does; and the file that sets them, which
+is checked before a job starts. conf/groupscope.toml and docs/settings.md list them, by this table."""
 
 import dataclasses
 import hashlib
 import json
 import os
 import re
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from jobs.command_line.suggestions import nearest_to
+from jobs.output.failure import Failure, misuse
 from jobs.storage.options import ANSWER_SECONDS, KNOWN, RETRY_SECONDS, StorageOptions, is_known, storage_options
 from schemas.words.gate import TOOL_GROUPS
 from udfs.log.release_lines import BY_RELEASE
+from udfs.sentences.suggestions import nearest_to
 
 # The default and the maximum of the broker's group.max.size.
 MOST_MEMBERS = 2**31 - 1
@@ -24,6 +27,7 @@ MOST_OFTEN, MOST_BYTES = 1_000_000_000, 1 << 50
 # Times in SQL must not leave the years 1 to 9999, and those in arrays must fit into 64 bits.
 TEN_YEARS_S, CENTURY_DAYS = 315_360_000, 36_500
 CENTURY_HOURS, CENTURY_MS = CENTURY_DAYS * 24, CENTURY_DAYS * 86_400_000
+DEFAULT_PATH = Path("conf/groupscope.toml")
 # Settings that are gone, and those that are there instead.
 REPLACED = {"storm_rebalances_per_hour": ("storm_rebalances", "storm_gap_s")}
 
@@ -322,5 +326,88 @@ def number_settings(section: Any) -> list[tuple[str, int]]:
     return [(name, value) for name, value in sorted(vars(section).items()) if isinstance(value, int)]
 
 
+# Reading a file.
+SECTIONS = {section.name: section for section in dataclasses.fields(Settings)}
+
+
+def load_settings(path: Path | None = None) -> Settings:
+    """The settings of this file. Without a path: of `conf/groupscope.toml` if it exists, else the defaults."""
+    if path is None and not DEFAULT_PATH.exists():
+        return Settings()
+    file = DEFAULT_PATH if path is None else path
+    try:
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise misuse(f"{file}: {error.strerror}; give a file of settings") from None
+    except ValueError as error:  # wrong TOML and wrong UTF-8 alike
+        raise misuse(f"{file}: {error}; write it as TOML") from None
+    settings = Settings(**{name: parse_section(str(file), name, content) for name, content in document.items()})
+    if settings.tables.small_file_bytes > settings.tables.file_bytes:
+        # Merged files would be small files again, and every run would rewrite them.
+        line = f"small_file_bytes = {settings.tables.small_file_bytes} is larger than file_bytes"
+        raise misuse(f"{file}: [tables] {line} = {settings.tables.file_bytes}; make it smaller")
+    return settings
+
+
+def parse_section(file: str, name: str, content: Any) -> Any:
+    """A section, or all sections of a name that a file can repeat."""
+    shown = f"[{name}]" if isinstance(content, dict) else name
+    if name not in SECTIONS:
+        known = holding(name) or list(map(heading, SECTIONS.values()))
+        raise unknown(file, shown, f"[{name}]", known)
+    head, kind, is_repeated = heading(SECTIONS[name]), kind_of(SECTIONS[name]), "each" in SECTIONS[name].metadata
+    blocks = content if is_repeated else [content]
+    if not isinstance(blocks, list) or not all(isinstance(each, dict) for each in blocks):
+        value = "" if isinstance(content, dict) else f" = {toml_text(content)}"
+        raise misuse(f"{file}: {shown}{value}; give {'sections' if is_repeated else 'a section'} {head}")
+    if not is_repeated:
+        return kind(**parse_keys(kind, content, f"{file}: {head}"))
+    each_block = enumerate(blocks, 1)
+    return tuple(kind(**parse_keys(kind, each, f"{file}: {head} number {number}:")) for number, each in each_block)
+
+
+def parse_keys(kind: Any, content: Mapping[str, Any], place: str) -> dict[str, Any]:
+    keys, values = {key.name: key for key in dataclasses.fields(kind)}, {}
+    for name, value in content.items():
+        if name in REPLACED:
+            raise misuse(f"{place} {name}: is no setting any more; give {' and '.join(REPLACED[name])} instead")
+        if name not in keys:
+            raise unknown(place, name, name, holding(name) or list(keys))
+        check: Check = keys[name].metadata["check"]
+        written = "…" if "is_secret" in keys[name].metadata else toml_text(value)
+        line = f"{place} {name} = {written}; give {check.expected}"
+        try:
+            values[name] = check.right(value)
+        except ValueError as error:
+            raise misuse(f"{line}: {error}") from None
+        if values[name] is None:
+            raise misuse(line)
+    if "pattern" in keys and not values.get("pattern"):
+        raise misuse(f"{place} pattern is missing; give a regular expression for the ids of the groups")
+    return values
+
+
+def kind_of(section: Any) -> Any:
+    return section.metadata.get("each", section.type)
+
+
 def heading(section: Any) -> str:
     return f"[[{section.name}]]" if "each" in section.metadata else f"[{section.name}]"
+
+
+def holding(name: str) -> list[str]:
+    """Keys of this name, each with its section."""
+    sections = ((heading(each), dataclasses.fields(kind_of(each))) for each in SECTIONS.values())
+    return [f"{head} {key.name}" for head, keys in sections for key in keys if key.name == name]
+
+
+def unknown(place: str, shown_name: str, wanted: str, known: list[str]) -> Failure:
+    near = nearest_to(wanted, known) or f", the nearest is {min(known)}"
+    return misuse(f"{place} {shown_name}: no such setting{near}")
+
+
+def toml_text(value: object) -> str:
+    """In TOML, on one line."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)

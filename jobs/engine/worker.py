@@ -27,7 +27,7 @@ TASKS = {
     "lag": "jobs.measuring.task",
 }
 # Loaded ahead where the report is the job itself; the workers of an audit load it when there are many pages.
-OF_REPORT = {"report": "jobs.reporting.group_pages"}
+OF_REPORT = {"report": "jobs.reporting.write_report"}
 SERVER = ("jobs.engine.worker_server", "jobs.engine.worker")
 # The last, when the loops of all modules are known.
 LOOPS = "jobs.engine.loops_ahead"

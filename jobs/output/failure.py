@@ -17,6 +17,7 @@ from schemas.words.exit_codes import ExitCode
 
 # Characters: a statement of SQL may be long, and a path.
 MOST_SAID = 4_000
+OF_SPARK = frozenset({"pyspark", "delta", "py4j"})
 FRAMES = re.compile(r"\n\s+0: ")
 COLOUR = re.compile("\x1b\\[[0-9;]*m")
 # Signals that ended the run.
@@ -31,20 +32,21 @@ class Failure(Exception):
         self.code = code
 
 
+def misuse(line: str) -> Failure:
+    """Of what the user typed, or wrote into a file."""
+    return Failure(ExitCode.USAGE, line)
+
+
 def say(line: str) -> None:
     """On one line. Names, paths and values of flags come from users, so they may contain anything."""
     # A closed or full standard error must not change the exit code.
     with LIVE.lock, suppress(OSError, AttributeError):
         LIVE.clear()
-        sys.stderr.write(f"groupscope: {in_a_line(line)}\n")
+        if len(line) > MOST_SAID:
+            # Without the middle of what nobody would read to its end.
+            line = f"{line[: MOST_SAID // 2]} … {line[-MOST_SAID // 2 :]}"
+        sys.stderr.write(f"groupscope: {visible(line)}\n")
         sys.stderr.flush()
-
-
-def in_a_line(text: str) -> str:
-    """Without what moves a terminal's cursor, and without the middle of what nobody would read to its end."""
-    if len(text) > MOST_SAID:
-        text = f"{text[: MOST_SAID // 2]} … {text[-MOST_SAID // 2 :]}"
-    return visible(text)
 
 
 def visible(text: str) -> str:
@@ -95,6 +97,11 @@ def code_and_line(error: Exception) -> tuple[int, str]:
             return error.code, str(error)
         case OSError():
             return ExitCode.UNREADABLE_INPUT, os_error_line(error, "output")
+        case ModuleNotFoundError(name=str(name)) if name.partition(".")[0] in OF_SPARK:
+            # An installation of the local engine alone: the extra `local` of pyproject.toml.
+            line = f"this needs Spark, and {name.partition('.')[0]} is not installed with {sys.executable}"
+            advice = "use --engine local if the input is no archive, or install Groupscope with Spark"
+            return ExitCode.USAGE, f"{line}: {advice}"
         case _:
             first = next(iter(without_frames(str(error)).strip().splitlines()), "")
             what = f"internal error, please report it: {type(error).__name__}: {first} (--debug shows where)"
@@ -122,10 +129,10 @@ def check_file(flag: str, path: Path | None) -> None:
     if path is None:
         return
     if path.is_dir():
-        raise Failure(ExitCode.USAGE, f"{flag} {path}: is a folder; give a file that can be written")
+        raise misuse(f"{flag} {path}: is a folder; give a file that can be written")
     if not path.parent.is_dir():
         # It is not made: a mistyped path would leave folders anywhere.
-        raise Failure(ExitCode.USAGE, f"{flag} {path}: there is no folder {path.parent}; make it, or give another file")
+        raise misuse(f"{flag} {path}: there is no folder {path.parent}; make it, or give another file")
 
 
 def unwritable(flag: str, path: Path, error: OSError, code: ExitCode = ExitCode.FINDINGS) -> Failure:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from jobs.output.failure import say
 from jobs.output.rows import cut_to
-from jobs.output.terminal import LIVE, error_width, is_answer_on_terminal, is_answer_piped, is_terminal
+from jobs.output.terminal import LIVE, STANDARD_OUTPUT, error_width, is_answer_piped, is_terminal
 from udfs.sentences.counts import counted
 
 SILENT_SECONDS = 3.0
@@ -103,7 +103,8 @@ class Display:
         if not LIVE.has_answered:
             return True
         self.is_paged |= is_answer_piped() and now - activity.advanced > STALLED_SECONDS
-        return not self.is_paged and not is_answer_on_terminal()
+        # Nothing may be drawn between the lines of an answer.
+        return not self.is_paged and not is_terminal(STANDARD_OUTPUT)
 
     def current(self) -> Activity | None:
         with suppress(IndexError):
@@ -160,7 +161,7 @@ def measure(how: Callable[[Activity], None]) -> None:
 
 def amount(number: int, unit: str) -> str:
     if unit == "bytes":
-        return f"{number / 1e6:,.0f} MB"
+        return f"{number / 1e6:,.0f} MB" if number >= 1e6 else f"{number / 1e3:,.0f} kB"
     return counted(number, unit.removesuffix("s"))
 
 

@@ -15,11 +15,10 @@ import os
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from enum import StrEnum
-from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -56,6 +55,8 @@ LEAST_COLUMN = 8
 READABLE_COLUMN = 24
 # Of names that look alike: each shows what is after a longer beginning that some of them share.
 MOST_ROUNDS = 8
+# Of labels, unless a command has wider ones.
+LABEL_WIDTH = 12
 # Spaces, or a label and the spaces before its text.
 LABELLED = re.compile(r" +|[A-Za-z]+( [a-z]+)? {2,}")
 # Between words of a sentence. Few names have so many.
@@ -81,16 +82,29 @@ def print_rows(
     write_lines(row_lines(names, rows, format, missing, width), spelling_of(format))
 
 
+def print_object(fields: Mapping[str, Any], format: str) -> None:
+    print_rows(list(fields), [list(fields.values())], format)
+
+
+def print_result(result: Mapping[str, Any], lines: Iterable[str], format: str) -> None:
+    """`lines`: the result for people."""
+    if format == Format.TABLE:
+        print_page(lines)
+    else:
+        print_object(result, format)
+
+
+def print_facts(facts: Iterable[Sequence[str]]) -> None:
+    write_lines(fact_lines(facts, terminal_width()))
+
+
 def row_lines(
     names: Sequence[str], rows: Iterable[Row], format: str, missing: str = "", width: int | None = None
 ) -> Iterator[str]:
     """`width`: of the terminal that the table must fit."""
-    writers: dict[str, Callable[[Sequence[str], Iterable[Row]], Iterator[str]]] = {
-        Format.TABLE: partial(table_lines, missing=missing, width=width),
-        Format.CSV: csv_lines,
-        Format.JSON: json_lines,
-    }
-    return writers[format](names, rows)
+    if format == Format.TABLE:
+        return table_lines(names, rows, missing, width)
+    return csv_lines(names, rows) if format == Format.CSV else json_lines(names, rows)
 
 
 def spelling_of(format: str) -> Callable[[str], str]:
@@ -205,13 +219,11 @@ def is_time_column(values: Iterable[Any]) -> bool:
 
 
 def table_line(cells: Sequence[str], widths: Sequence[int], is_right: Sequence[bool]) -> str:
-    padded = (pad(*column) for column in zip(cells, widths, is_right, strict=True))
+    padded = []
+    for cell, width, is_number in zip(cells, widths, is_right, strict=True):
+        space = " " * (width - width_of(cell))
+        padded.append(space + cell if is_number else cell + space)
     return GAP.join(padded).rstrip(" ")
-
-
-def pad(cell: str, width: int, is_right: bool) -> str:
-    space = " " * (width - width_of(cell))
-    return space + cell if is_right else cell + space
 
 
 def table_cells(row: Row, missing: str) -> list[str]:
@@ -235,21 +247,15 @@ def csv_cell(value: Any) -> str:
 
 
 def cell_text(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, list | tuple | dict):
-        return json_text(value)
-    text = scalar_text(value)
-    return str(value) if text is None else text
-
-
-def scalar_text(value: Any) -> str | None:
-    """For a value that is not a list, a map or a struct."""
     match value:
+        case None:
+            return ""
         case str():
             return value
         case bool():
             return "true" if value else "false"
+        case list() | tuple() | dict():
+            return json_text(value)
         case datetime():
             return time_text(value)
         case bytes() | bytearray():
@@ -258,10 +264,8 @@ def scalar_text(value: Any) -> str | None:
             return value.isoformat()
         case Decimal():
             return format(value, "f")
-        case int() | float() | timedelta():
-            return str(value)
         case _:
-            return None
+            return str(value)
 
 
 def time_text(value: datetime) -> str:
@@ -298,15 +302,11 @@ def json_text(value: Any) -> str:
     match value:
         case None:
             return "null"
-        case bool():
-            return "true" if value else "false"
-        case int():
-            return str(value)
+        case int() | Decimal():
+            return cell_text(value)
         case float():
             # JSON has no value for infinity and NaN.
             return repr(value) if value - value == 0 else json_string(str(value))
-        case Decimal():
-            return format(value, "f")
         case dict():
             return json_object([json_string(cell_text(key)) for key in value], value.values())
         case tuple() if hasattr(value, "__fields__"):  # a struct as Spark returns it
@@ -314,7 +314,7 @@ def json_text(value: Any) -> str:
         case list() | tuple():
             return "[" + ",".join(map(json_text, value)) + "]"
         case _:
-            return json_string(scalar_text(value) or str(value))
+            return json_string(cell_text(value))
 
 
 def json_string(text: str) -> str:
@@ -492,15 +492,17 @@ def paragraph(line: str, width: int | None) -> Iterator[str]:
     yield from wrap_lines(line[len(head) :], width, indent, head=head, is_cut=False)
 
 
-def label_lines(label: str, text: str, label_width: int, width: int | None) -> Iterator[str]:
-    """A label with its text beside it; on a narrow terminal, the text is below."""
-    line = f"{label}{' ' * (label_width - width_of(label))} {text}".rstrip()
-    if width is None:
-        yield line
-    elif width - label_width < 2 * LEAST_COLUMN:
-        yield from wrap_lines(f"{label} {text}".strip(), width, "  ")
-    else:
-        head = line[: label_width + 1]
-        first, *more = wrap_lines(text, width - len(head))
-        yield (head + first).rstrip()
-        yield from (" " * len(head) + each for each in more)
+def fact_lines(facts: Iterable[Sequence[str]], width: int | None, label_width: int = LABEL_WIDTH) -> Iterator[str]:
+    """Labels with their texts beside them; on a narrow terminal, the text is below."""
+    for label, fact in facts:
+        text = visible(fact)
+        line = f"{label}{' ' * (label_width - width_of(label))} {text}".rstrip()
+        if width is None:
+            yield line
+        elif width - label_width < 2 * LEAST_COLUMN:
+            yield from wrap_lines(f"{label} {text}".strip(), width, "  ")
+        else:
+            head = line[: label_width + 1]
+            first, *more = wrap_lines(text, width - len(head))
+            yield (head + first).rstrip()
+            yield from (" " * len(head) + each for each in more)

@@ -104,11 +104,6 @@ LIVE = Live()
 os.register_at_fork(after_in_child=LIVE.renew_lock)
 
 
-def is_answer_on_terminal() -> bool:
-    """Then nothing may be drawn between its lines."""
-    return is_terminal(STANDARD_OUTPUT)
-
-
 def is_answer_piped() -> bool:
     """Then a program such as `less` may show it on this terminal."""
     with suppress(OSError):

@@ -1,1 +1,1 @@
-"""Pages made from declarations and from runs."""
+"""Pages of audits and of the gate, and the file for Prometheus."""

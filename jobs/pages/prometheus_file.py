@@ -1,8 +1,7 @@
 """Writes the metrics of the newest audit as a text file for the node exporter's textfile collector."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jobs.configuration.settings import Settings
 from jobs.output.failure import unwritable
+from jobs.runs.result import ms_of
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.gate import ExportedMetric
@@ -19,7 +18,10 @@ from schemas.words.lag import WORST_FIRST
 
 PROMETHEUS = "--prometheus"
 Row = Mapping[str, Any]
-Samples = dict[ExportedMetric, list[tuple[tuple[str, ...], float]]]
+# Values of a metric's labels, and the number.
+Sample = tuple[ExportedMetric, tuple[str, ...], float]
+# In the value of a label.
+ESCAPED = str.maketrans({"\\": "\\\\", "\n": "\\n", '"': '\\"'})
 # Worst first: by verdict, then by lag.
 RANKS: Mapping[str, int] = {verdict: place for place, verdict in enumerate(WORST_FIRST)}
 VERDICT_COLUMNS = (
@@ -27,23 +29,18 @@ VERDICT_COLUMNS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class AuditSummary:
-    """`newest_ms`: of the newest record or snapshot; None: there is none. Times are epoch milliseconds."""
+def write_prometheus_file(
+    path: Path, result: Row, findings: Sequence[Row], groups: Sequence[Row], newest_ms: int | None, most_groups: int
+) -> None:
+    """`result`: of the audit. `newest_ms`: the time of the newest record or snapshot; None: there is none.
 
-    cluster: str
-    exit_code: int
-    started_ms: int
-    finished_ms: int
-    newest_ms: int | None
-    findings: Sequence[Row]
-    groups: Sequence[Row]
-
-
-def write_prometheus_file(path: Path, audited: AuditSummary, settings: Settings) -> None:
-    """A collector sees the file before or the one after, never a part."""
+    A collector sees the file before or the one after, never a part."""
+    by_metric: dict[ExportedMetric, list[str]] = defaultdict(list)
+    for metric, values, number in samples(result, findings, groups, newest_ms, most_groups):
+        by_metric[metric].append(f"{metric}{{{labels(metric, result['cluster'], values)}}} {number:.15g}\n")
+    heads = {metric: f"# HELP {metric} {metric.meaning}\n# TYPE {metric} gauge\n" for metric in ExportedMetric}
     try:
-        LocalPlace(path).write_whole("".join(lines(audited, settings.gate.max_prometheus_groups)))
+        LocalPlace(path).write_whole("".join(head + "".join(by_metric[metric]) for metric, head in heads.items()))
     except OSError as error:
         raise unwritable(PROMETHEUS, path, error) from None
 
@@ -59,55 +56,35 @@ def group_verdicts_at(warehouse: Warehouse, cluster: str, as_of: datetime) -> li
     return list(chosen.to_pylist())
 
 
-def lines(audited: AuditSummary, most_groups: int) -> Iterator[str]:
-    by_metric = samples(audited, most_groups)
-    for metric in ExportedMetric:
-        yield f"# HELP {metric} {metric.meaning}\n# TYPE {metric} gauge\n"
-        for values, number in by_metric.get(metric, ()):
-            yield f"{metric}{{{labels(metric, audited.cluster, values)}}} {number:.15g}\n"
-
-
-def samples(audited: AuditSummary, most_groups: int) -> Samples:
-    ordered = sorted(audited.groups, key=badness)
-    counted = Counter(
-        (row["severity"], row["kind"], "true" if row["is_new"] else "false")
-        for row in audited.findings
-        if row["waived_until_time"] is None
-    )
-    waived = sum(row["waived_until_time"] is not None for row in audited.findings)
-    by_metric: Samples = {
-        ExportedMetric.EXIT_CODE: [((), audited.exit_code)],
-        ExportedMetric.RUN_FINISHED: [((), audited.finished_ms / 1000)],
-        ExportedMetric.RUN_SECONDS: [((), (audited.finished_ms - audited.started_ms) / 1000)],
-        ExportedMetric.FINDINGS: [(key, number) for key, number in sorted(counted.items())],
-        ExportedMetric.WAIVED: [((), waived)],
-        ExportedMetric.GROUPS_LEFT_OUT: [((), max(len(ordered) - most_groups, 0))],
-        **of_groups(ordered[:most_groups]),
-    }
-    if audited.newest_ms is not None:
-        by_metric[ExportedMetric.SOURCE_AGE] = [((), (audited.started_ms - audited.newest_ms) / 1000)]
-    return by_metric
+def samples(
+    result: Row, findings: Sequence[Row], groups: Sequence[Row], newest_ms: int | None, most_groups: int
+) -> Iterator[Sample]:
+    started, finished = (ms_of(result[name]) for name in ("started_time", "finished_time"))
+    counting = [row for row in findings if row["waived_until_time"] is None]
+    yield ExportedMetric.EXIT_CODE, (), int(result["exit_code"])
+    yield ExportedMetric.RUN_FINISHED, (), finished / 1000
+    yield ExportedMetric.RUN_SECONDS, (), (finished - started) / 1000
+    if newest_ms is not None:
+        yield ExportedMetric.SOURCE_AGE, (), (started - newest_ms) / 1000
+    counted = Counter((row["severity"], row["kind"], "true" if row["is_new"] else "false") for row in counting)
+    yield from ((ExportedMetric.FINDINGS, key, number) for key, number in sorted(counted.items()))
+    yield ExportedMetric.WAIVED, (), len(findings) - len(counting)
+    yield ExportedMetric.GROUPS_LEFT_OUT, (), max(len(groups) - most_groups, 0)
+    # Group ids are labels, which must not be without bound: these are the worst ones.
+    for row in sorted(groups, key=badness)[:most_groups]:
+        group = row["group_id"]
+        if row["lag"] is not None:
+            yield ExportedMetric.GROUP_LAG, (group,), row["lag"]
+        if row["time_lag_ms"] is not None:
+            yield ExportedMetric.GROUP_TIME_LAG, (group,), row["time_lag_ms"] / 1000
+        yield ExportedMetric.GROUP_VERDICT, (group, row["own_verdict"]), 1
+        yield ExportedMetric.BURROW_VERDICT, (group, row["burrow_verdict"]), 1
 
 
 def badness(row: Row) -> tuple[int, int, str]:
     return RANKS[row["own_verdict"]], -(row["lag"] or 0), row["group_id"]
 
 
-def of_groups(rows: Sequence[Row]) -> Samples:
-    """Group ids are labels, which must not be without bound: these are the worst ones."""
-    known = [(ExportedMetric.GROUP_LAG, "lag", 1), (ExportedMetric.GROUP_TIME_LAG, "time_lag_ms", 1000)]
-    lags: Samples = {
-        metric: [((row["group_id"],), row[column] / unit) for row in rows if row[column] is not None]
-        for metric, column, unit in known
-    }
-    verdicts = [(ExportedMetric.GROUP_VERDICT, "own_verdict"), (ExportedMetric.BURROW_VERDICT, "burrow_verdict")]
-    return lags | {metric: [((row["group_id"], row[column]), 1.0) for row in rows] for metric, column in verdicts}
-
-
 def labels(metric: ExportedMetric, cluster: str, values: Sequence[str]) -> str:
     pairs = zip(("cluster", *metric.labels), (cluster, *values), strict=True)
-    return ",".join(f'{name}="{escape_label(value)}"' for name, value in pairs)
-
-
-def escape_label(value: str) -> str:
-    return value.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
+    return ",".join(f'{name}="{value.translate(ESCAPED)}"' for name, value in pairs)

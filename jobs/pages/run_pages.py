@@ -7,7 +7,6 @@ worst findings and where their records are.
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import groupby
 from typing import Any
 
 from jobs.answers.unnamed_topics import unnamed_ids, unnamed_text
@@ -69,13 +68,16 @@ def audit_page(
     yield from coverage_lines(warehouse, result, findings, is_verbose=is_verbose)
     if findings:
         yield ""
-        is_known = [not row["is_new"] for row in findings]
-        yield from finding_lines(findings) if is_verbose else new_finding_lines(findings, is_known)
+        yield from finding_lines(findings) if is_verbose else new_finding_lines(findings)
     if not is_verbose:
         return
-    if added := table_rows(warehouse, result):
+    added, num_rows = result["rows_added"], warehouse.num_rows()
+    grown = [
+        (name, num_rows[name], int(added[name]), USER_TABLES[name].grain) for name in USER_TABLES if added.get(name)
+    ]
+    if grown:
         yield ""
-        yield from row_lines(("table", "rows", "added", "one row for each"), added, "table", width=terminal_width())
+        yield from row_lines(("table", "rows", "added", "one row for each"), grown, "table", width=terminal_width())
     yield ""
     yield f'Next: groupscope sql --warehouse {warehouse.address} "{SAMPLE_QUERY}"'
 
@@ -101,9 +103,15 @@ def verdict_line(warehouse: Warehouse, result: Row, findings: Sequence[Row], end
 
 
 def coverage_lines(warehouse: Warehouse, result: Row, findings: Sequence[Row], *, is_verbose: bool) -> Iterator[str]:
-    yield f"Read         {things_read(result)}"
+    if result["source"] == LIVE:
+        yield f"Read         {counted(result['num_files_read'], 'range')} of offsets"
+    else:
+        skipped = f", {result['num_files_skipped']:,} skipped" if result["num_files_skipped"] else ""
+        others = f"{result['num_files_unchanged']:,} others unchanged{skipped}"
+        yield f"Read         {counted(result['num_files_read'], 'file')} ({others})"
     of_records = without_damage(result)
-    yield f"Records      {of_records['read']:,} read: {counts({**result, **of_records})}"
+    rejected = f"{of_records['rejected']:,} rejected, {result['already_known']:,} already known"
+    yield f"Records      {of_records['read']:,} read: {result['decoded']:,} decoded, {rejected}"
     for reason, number in of_records["reject_reasons"].items():
         yield f"             {number:,} rejected: {reason}"
     yield from damage_lines(result, is_verbose=is_verbose)
@@ -115,30 +123,25 @@ def coverage_lines(warehouse: Warehouse, result: Row, findings: Sequence[Row], *
     yield f"Rules        {rules_text(progress, replay['release'])}"
     yield from log_lines(result["coverage"], findings)
     yield f"Assignments  {assignments['num_assignments']:,} recomputed: {verdicts(assignments['verdicts'])}"
-    yield f"             {sum(assignments['all_verdicts'].values()):,} so far: {verdicts(assignments['all_verdicts'])}"
-    yield from confirmed_lines(assignments["all_verdicts"])
-    known = (
-        f"{counted(lag['num_snapshots'], 'snapshot')} in the warehouse"
-        if lag["num_snapshots"]
-        else "UNKNOWN: there are no snapshots"
-    )
-    yield f"Lag          {known}"
+    whole = assignments["all_verdicts"]
+    yield f"             {sum(whole.values()):,} so far: {verdicts(whole)}"
+    # Where no assignor ran, there is nothing to confirm.
+    if computed := sum(number for verdict, number in whole.items() if verdict != Verdict.CARRIED_OVER):
+        confirmed = sum(whole[verdict] for verdict in CONFIRMED)
+        share = f"{confirmed:,} of {computed:,} confirmed"
+        yield f"             {share} by records or snapshots ({confirmed / computed:.0%})"
+    known = f"{counted(lag['num_snapshots'], 'snapshot')} in the warehouse"
+    yield f"Lag          {known if lag['num_snapshots'] else 'UNKNOWN: there are no snapshots'}"
     yield f"Gate         {expectation_counts(result['gate'])}"
     topics = rows_of(warehouse, "topics", result["cluster"], ["topic_id"])
     if ids := unnamed_ids(progress, topics):
         yield f"Topics       {unnamed_text(ids)}"
     yield f"Took         {result['seconds']:.1f} s"
     yield f"Warehouse    {warehouse.address}"
-    yield f"Report       {report_words(result['report'], result['gate']['narrowed_by'])}"
-
-
-def confirmed_lines(numbers: Mapping[str, int]) -> Iterator[str]:
-    """How many verdicts rest on confirmed inputs. Where no assignor ran, there is nothing to confirm."""
-    computed = sum(number for verdict, number in numbers.items() if verdict != Verdict.CARRIED_OVER)
-    confirmed = sum(numbers[verdict] for verdict in CONFIRMED)
-    if computed:
-        share = f"{confirmed:,} of {computed:,} confirmed"
-        yield f"             {share} by records or snapshots ({confirmed / computed:.0%})"
+    report, narrowed_by = result["report"], result["gate"]["narrowed_by"]
+    written = f"{report['place'] or 'not written'}{' (unchanged)' if report['is_unchanged'] else ''}"
+    narrowed = f"not written, and no Prometheus file: the run is narrowed by {narrowed_by}"
+    yield f"Report       {written if narrowed_by is None else narrowed}"
 
 
 def log_lines(coverage: Row, findings: Sequence[Row]) -> Iterator[str]:
@@ -151,14 +154,6 @@ def log_lines(coverage: Row, findings: Sequence[Row]) -> Iterator[str]:
     yield from (f"             {text}" for text in texts[:MOST_ENDS])
     if len(texts) > MOST_ENDS:
         yield f"             and {counted(len(texts) - MOST_ENDS, 'more partition ends', 'more partitions end')} early"
-
-
-def report_words(report: Row, narrowed_by: str | None) -> str:
-    if narrowed_by is not None:
-        return f"not written, and no Prometheus file: the run is narrowed by {narrowed_by}"
-    if report["place"] is None:
-        return "not written"
-    return f"{report['place']}{' (unchanged)' if report['is_unchanged'] else ''}"
 
 
 def damage_lines(result: Row, *, is_verbose: bool) -> Iterator[str]:
@@ -180,25 +175,6 @@ def verdicts(numbers: Mapping[str, int]) -> str:
     return ", ".join(f"{number:,} {verdict}" for verdict, number in numbers.items() if number) or "none"
 
 
-def things_read(result: Row) -> str:
-    if result["source"] == LIVE:
-        return f"{counted(result['num_files_read'], 'range')} of offsets"
-    skipped = f", {result['num_files_skipped']:,} skipped" if result["num_files_skipped"] else ""
-    files = counted(result["num_files_read"], "file")
-    return f"{files} ({result['num_files_unchanged']:,} others unchanged{skipped})"
-
-
-def counts(result: Row) -> str:
-    return f"{result['decoded']:,} decoded, {result['rejected']:,} rejected, {result['already_known']:,} already known"
-
-
-def table_rows(warehouse: Warehouse, result: Row) -> list[tuple[str, int, int, str]]:
-    """Of tables that have grown."""
-    num_rows = warehouse.num_rows()
-    added = {name: int(number) for name, number in result["rows_added"].items() if number}
-    return [(name, num_rows[name], added[name], USER_TABLES[name].grain) for name in USER_TABLES if name in added]
-
-
 def gate_page(result: Row, findings: Sequence[Row], ended_with: int) -> Iterator[str]:
     """`ended_with`: the exit code of the command. With --fail-on never it is not the run's."""
     code = ExitCode(int(result["exit_code"]))
@@ -207,7 +183,8 @@ def gate_page(result: Row, findings: Sequence[Row], ended_with: int) -> Iterator
     yield ""
     yield f"Exit code     {exit_code_text(code, ended_with, result)}"
     yield f"Checks        {expectation_counts(result)}"
-    yield f"Findings      {finding_counts(result, findings)}"
+    left_out = f"{result['num_left_out']:,} left out by settings (tool_groups, exclude_groups)"
+    yield f"Findings      {summary_with_new(findings)}; {result['num_waived']:,} waived, {left_out}"
     if result["narrowed_by"] is not None:
         yield f"              Narrowed by {result['narrowed_by']}."
         yield "              The report and v_findings show the newest whole run, if there is one."
@@ -247,20 +224,14 @@ def expectation_counts(result: Row) -> str:
     return f"{result['num_expectations']:,} expectations: {failed:,} failed, {errors:,} could not be evaluated"
 
 
-def finding_counts(result: Row, findings: Sequence[Row]) -> str:
-    left_out = f"{result['num_left_out']:,} left out by settings (tool_groups, exclude_groups)"
-    beside = f"{result['num_waived']:,} waived, {left_out}"
-    return f"{summary_with_new(findings)}; {beside}"
+def counting(findings: Sequence[Row]) -> list[Row]:
+    """Those that nobody waived."""
+    return [row for row in findings if row["waived_until_time"] is None]
 
 
-def finding_cells(row: Row) -> list[Any]:
-    return [row[name] for name in COLUMNS]
-
-
-def new_finding_lines(findings: Sequence[Row], is_known: Sequence[bool]) -> Iterator[str]:
-    """Findings are worst first. `is_known`: of each, whether an earlier run reported it."""
-    counting = [each for each in zip(findings, is_known, strict=True) if each[0]["waived_until_time"] is None]
-    new, known = ([row for row, was_known in counting if was_known == wanted] for wanted in (False, True))
+def new_finding_lines(findings: Sequence[Row]) -> Iterator[str]:
+    """Findings are worst first."""
+    new, known = ([row for row in counting(findings) if is_new(row) == wanted] for wanted in (True, False))
     for row in new[:MOST_NEW]:
         heading = HEADINGS.get(row["kind"], row["kind"])
         yield f"{row['severity']:8}  {heading}: {subject(row)}{one_line(row['message'])}"
@@ -270,14 +241,16 @@ def new_finding_lines(findings: Sequence[Row], is_known: Sequence[bool]) -> Iter
         yield f"          and {len(new) - MOST_NEW:,} more new ones: {summary(new[MOST_NEW:])}; --verbose lists them"
     if known:
         yield f"known     {len(known):,} since before: {summary(known)}; --verbose lists them"
-    if waived := len(findings) - len(counting):
+    if waived := len(findings) - len(counting(findings)):
         yield f"waived    {waived:,}"
 
 
 def finding_lines(findings: Sequence[Row]) -> Iterator[str]:
     """Findings are worst first; those of a kind are shown together, at the place of the worst of them."""
-    counting = [row for row in findings if row["waived_until_time"] is None]
-    kinds, is_all_new = by_kind(counting), all(map(is_new, counting))
+    worst: dict[tuple[str, str], list[Row]] = {}
+    for row in counting(findings):
+        worst.setdefault((row["severity"], row["kind"]), []).append(row)
+    kinds, is_all_new = [(*each, rows) for each, rows in worst.items()], all(map(is_new, counting(findings)))
     for severity, kind, rows in kinds[:MOST_KINDS]:
         num_new = 0 if is_all_new else sum(map(is_new, rows))
         yield f"{severity:8}  {named(kind)}: {len(rows):,}{f', {num_new:,} new' if num_new else ''}"
@@ -291,15 +264,8 @@ def finding_lines(findings: Sequence[Row]) -> Iterator[str]:
     if len(kinds) > MOST_KINDS:
         left = ", ".join(f"{HEADINGS.get(kind, kind)} ({len(rows):,})" for _, kind, rows in kinds[MOST_KINDS:])
         yield f"          and {left}"
-    yield from waived_lines([row for row in findings if row["waived_until_time"] is not None])
-    if findings:
-        # Its column `query` is the SQL that lists the rows of each.
-        statement = f"SELECT * FROM findings WHERE run_id = '{findings[0]['run_id']}' ORDER BY rank"
-        yield f'all       groupscope sql "{statement}"'
-
-
-def waived_lines(waived: Sequence[Row]) -> Iterator[str]:
-    """They are shown, and do not count."""
+    # They are shown, and do not count.
+    waived = [row for row in findings if row["waived_until_time"] is not None]
     if waived:
         yield f"waived    {len(waived):,}"
     for row in waived[:MOST_ROWS]:
@@ -307,22 +273,15 @@ def waived_lines(waived: Sequence[Row]) -> Iterator[str]:
         yield f"          {subject(row)}{one_line(row['message'])}: {named(row['kind'])}, waived until {until}"
     if len(waived) > MOST_ROWS:
         yield f"          and {len(waived) - MOST_ROWS:,} more"
-
-
-def by_kind(findings: Sequence[Row]) -> list[tuple[str, str, list[Row]]]:
-    """Each kind of a severity, in the order of its worst finding."""
-    places = {key(row): place for place, row in reversed(list(enumerate(findings)))}
-    ordered = sorted(findings, key=lambda row: places[key(row)])
-    return [(*severity_and_kind, list(rows)) for severity_and_kind, rows in groupby(ordered, key=key)]
+    if findings:
+        # Its column `query` is the SQL that lists the rows of each.
+        statement = f"SELECT * FROM findings WHERE run_id = '{findings[0]['run_id']}' ORDER BY rank"
+        yield f'all       groupscope sql "{statement}"'
 
 
 def is_new(row: Row) -> bool:
     """Unknown of rows of an older release."""
     return bool(row["is_new"])
-
-
-def key(row: Row) -> tuple[str, str]:
-    return row["severity"], row["kind"]
 
 
 def subject(row: Row) -> str:
@@ -360,12 +319,11 @@ def one_line(text: str) -> str:
 
 def summary(findings: Sequence[Row]) -> str:
     """Such as `2 critical, 5 warning`."""
-    numbers = Counter(row["severity"] for row in findings if row["waived_until_time"] is None)
-    counts = ", ".join(f"{numbers[severity]:,} {severity}" for severity in SEVERITIES if numbers[severity])
-    return counts or "no findings"
+    numbers = Counter(row["severity"] for row in counting(findings))
+    return ", ".join(f"{numbers[each]:,} {each}" for each in SEVERITIES if numbers[each]) or "no findings"
 
 
 def summary_with_new(findings: Sequence[Row]) -> str:
     """Such as `2 critical, 5 warning (1 new)`."""
-    counting = [row for row in findings if row["waived_until_time"] is None]
-    return f"{summary(findings)} ({sum(map(is_new, counting)) or 'none'} new)" if counting else summary(findings)
+    rows = counting(findings)
+    return f"{summary(rows)} ({sum(map(is_new, rows)) or 'none'} new)" if rows else summary(rows)

@@ -1,12 +1,10 @@
 """The names that SQL can use, from the schemas: the same before and after the tables exist."""
 
-from jobs.command_line.suggestions import nearest_to
-from jobs.output.failure import Failure
+from jobs.output.failure import misuse
 from jobs.queries.results import QueryResult
-from schemas.functions import FUNCTIONS, SCALAR_FUNCTIONS, Function, ScalarFunction
-from schemas.tables import USER_TABLES, Column, sql_type
+from schemas.renames import renamed
+from schemas.tables import FUNCTIONS, SCALAR_FUNCTIONS, USER_TABLES, Column, Function, ScalarFunction, sql_type
 from schemas.views import VIEWS
-from schemas.words.exit_codes import ExitCode
 
 
 def names() -> QueryResult:
@@ -39,4 +37,5 @@ def columns_by_name(name: str) -> tuple[Column, ...]:
             return known[name].columns
     if name in SCALAR_FUNCTIONS:
         return SCALAR_FUNCTIONS[name].arguments
-    raise Failure(ExitCode.USAGE, f"{name}: no such table, view or function{nearest_to(name, ())}; \\d lists them")
+    since = renamed(name)
+    raise misuse(f"{name}: no such table, view or function{since and f', {since}'}; \\d lists them")

@@ -94,19 +94,13 @@ def may_go_on(tables: list[pa.Table]) -> list[np.ndarray]:
     return np.split(is_newest, np.cumsum([rows.num_rows for rows in tables])[:-1])
 
 
-def topic_names(tables: Mapping[str, pa.Table]) -> set[str]:
-    return set(values(tables, NAMES))
-
-
-def topic_ids(tables: Mapping[str, pa.Table]) -> set[str]:
-    return set(values(tables, IDS))
-
-
-def values(tables: Mapping[str, pa.Table], paths: Paths) -> Iterator[str]:
+def values(tables: Mapping[str, pa.Table], paths: Paths) -> set[str]:
+    found: set[str] = set()
     for name, rows in tables.items():
         for first, *rest in paths.get(name, ()):
             for chunk in rows.column(first).chunks:
-                yield from (value for value in leaves(chunk, rest).unique().to_pylist() if value is not None)
+                found.update(leaves(chunk, rest).unique().drop_null().to_pylist())
+    return found
 
 
 def leaves(values: pa.Array, path: list[str]) -> pa.Array:

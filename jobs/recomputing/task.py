@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from jobs.output.failure import Failure, visible
 from jobs.recomputing.facts import Progress, RecomputingInput, latest
-from jobs.recomputing.operations import Window, topic_ids, topic_names, whole_operations
+from jobs.recomputing.operations import IDS, NAMES, Window, values, whole_operations
 from jobs.replaying.log.opened import Opened
 from jobs.replaying.log.partition import GROUP_TABLES, PartitionLog, offsets_of, times_of
 from jobs.replaying.log.row_groups import LEAST, Wanted
@@ -137,8 +137,8 @@ class SliceRecomputing:
     def note(self, tables: Window) -> None:
         """For all slices: each begins where all of them ended."""
         progress = self.progress
-        progress.topics |= topic_names(tables)
-        progress.unnamed_topic_ids |= topic_ids(tables)
+        progress.topics |= values(tables, NAMES)
+        progress.unnamed_topic_ids |= values(tables, IDS)
         for rows in tables.values():
             newest = int(times_of(rows).max())
             progress.through_offset = latest(progress.through_offset, int(offsets_of(rows)[-1]))
@@ -204,11 +204,14 @@ class WaitingRows:
 
     def without_waiting(self, rows: Sequence[AuditRow]) -> list[AuditRow]:
         """Takes the rows that wait; returns the others."""
+        others = [row for row in rows if row.trial is None]
         if waiting := [row for row in rows if row.trial is not None]:
             self.file = self.file or tempfile.TemporaryFile()  # noqa: SIM115
             self.trials.append([row.trial for row in waiting])
-            pickle.dump([replace(row, trial=None) for row in waiting], self.file)
-        return [row for row in rows if row.trial is None]
+            for row in waiting:
+                row.trial = None
+            pickle.dump(waiting, self.file)
+        return others
 
     def judged(self) -> Iterator[list[AuditRow]]:
         if self.file is None:
@@ -217,7 +220,9 @@ class WaitingRows:
         with self.file:
             for trials in self.trials:
                 rows: list[AuditRow] = pickle.load(self.file)
-                yield [judged(replace(row, trial=trial)) for row, trial in zip(rows, trials, strict=True)]
+                for row, trial in zip(rows, trials, strict=True):
+                    row.trial = trial
+                yield list(map(judged, rows))
 
 
 def row_table(table: Table, rows: Sequence[Any], cluster: str, partition: int) -> pa.Table:

@@ -5,7 +5,7 @@ only the next run reads are empty, since no run may change the copy. Its marker 
 takes the folder for a warehouse.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -29,6 +29,8 @@ from schemas.tables import TABLES, Table
 from schemas.words.exit_codes import ExitCode
 from udfs.arrays.arrow_schema import table_schema
 
+# Of the texts of a column, or of a field in it; its path.
+OnTexts = Callable[[pa.Array, str], pa.Array]
 # The copy's tables have one version.
 SEQUENCE, VERSION = 1, 0
 # Names that no sentence has, or that are too short to be looked for in one.
@@ -129,7 +131,7 @@ def write_file(
 ) -> Iterator[DataFile]:
     written = TableFile(target / file.table.folder, file.table, "redacted")
     for rows in windows_of(file):
-        hashed = redacted(redaction, file.table.name, rows)
+        hashed = with_texts(rows, lambda texts, path: redacted_texts(redaction, texts, kind_of(file.table.name, path)))
         written.write(with_versions(hashed, named) if file.table.name == RUNS else hashed)
     if (done := written.close()) is not None:
         yield replace(done, is_provisional=file.is_provisional)
@@ -141,56 +143,45 @@ def with_versions(runs: pa.Table, named: list[tuple[str, int]]) -> pa.Table:
     return runs.set_column(place, field, pa.array([named] * runs.num_rows, field.type))
 
 
-def names_in(table: str, rows: pa.Table) -> Iterator[str]:
+def names_in(table: str, rows: pa.Table) -> set[str]:
     """Names that sentences of any table may have."""
-    for name, column in zip(rows.column_names, rows.columns, strict=True):
-        for path, texts in leaves(column.combine_chunks(), name):
-            if kind_of(table, path) in (Kind.NAME, Kind.WORD) and path.rpartition(".")[2] not in NOT_IN_SENTENCES:
-                known = known_words() if kind_of(table, path) is Kind.WORD else frozenset()
-                yield from (text for text in texts.unique().to_pylist() if text and text not in known)
+    names: set[str] = set()
+
+    def collect(texts: pa.Array, path: str) -> pa.Array:
+        kind = kind_of(table, path)
+        if kind in (Kind.NAME, Kind.WORD) and path.rpartition(".")[2] not in NOT_IN_SENTENCES:
+            found = {text for text in texts.unique().to_pylist() if text}
+            names.update(found - known_words() if kind is Kind.WORD else found)
+        return texts
+
+    with_texts(rows, collect)
+    return names
 
 
-def leaves(array: pa.Array, path: str) -> Iterator[tuple[str, pa.Array]]:
-    """The texts in a column, with their paths."""
-    kind = array.type
-    if pa.types.is_string(kind):
-        yield path, array
-    elif pa.types.is_map(kind):
-        yield from leaves(array.keys, f"{path}.key")
-        yield from leaves(array.items, f"{path}.value")
-    elif pa.types.is_list(kind):
-        yield from leaves(array.values, path)
-    elif pa.types.is_struct(kind):
-        for place, each in enumerate(kind):
-            yield from leaves(array.field(place), f"{path}.{each.name}")
-
-
-def redacted(redaction: Redaction, table: str, rows: pa.Table) -> pa.Table:
-    """Nested columns keep their form."""
+def with_texts(rows: pa.Table, change: OnTexts) -> pa.Table:
+    """With other texts at any depth, and without bytes; all else is as it was."""
     columns = [
-        redacted_array(redaction, table, column.combine_chunks(), name)
+        changed(column.combine_chunks(), name, change)
         for name, column in zip(rows.column_names, rows.columns, strict=True)
     ]
     return pa.Table.from_arrays(columns, schema=rows.schema)
 
 
-def redacted_array(redaction: Redaction, table: str, array: pa.Array, path: str) -> pa.Array:
+def changed(array: pa.Array, path: str, change: OnTexts) -> pa.Array:
     kind = array.type
     if pa.types.is_string(kind):
-        return redacted_texts(redaction, array, kind_of(table, path))
+        return change(array, path)
     if pa.types.is_binary(kind):
         return pa.nulls(len(array), kind)
     if not pa.types.is_nested(kind):
         return array
     is_null = array.is_null()
     if pa.types.is_map(kind):
-        keys = redacted_array(redaction, table, array.keys, f"{path}.key")
-        values = redacted_array(redaction, table, array.items, f"{path}.value")
+        keys, values = changed(array.keys, f"{path}.key", change), changed(array.items, f"{path}.value", change)
         return pa.MapArray.from_arrays(array.offsets, keys, values, kind, mask=is_null)
     if pa.types.is_list(kind):
-        values = redacted_array(redaction, table, array.values, path)
-        return pa.ListArray.from_arrays(array.offsets, values, kind, mask=is_null)
-    fields = [redacted_array(redaction, table, array.field(at), f"{path}.{each.name}") for at, each in enumerate(kind)]
+        return pa.ListArray.from_arrays(array.offsets, changed(array.values, path, change), kind, mask=is_null)
+    fields = [changed(array.field(at), f"{path}.{each.name}", change) for at, each in enumerate(kind)]
     return pa.StructArray.from_arrays(fields, fields=list(kind), mask=is_null)
 
 

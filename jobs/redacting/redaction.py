@@ -17,12 +17,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from jobs.output.failure import Failure, visible
+from jobs.output.failure import misuse, visible
 from jobs.queries.definitions.dialects import portable_text
 from schemas.tables import TABLES
 from schemas.views import VIEWS
 from schemas.words.enumerations import enumerations
-from schemas.words.exit_codes import ExitCode
 from schemas.words.records import INTERNAL_TOPICS
 from udfs.assignors.answers import ASSIGNORS
 
@@ -93,7 +92,7 @@ def kind_of(table: str, path: str) -> Kind:
 def known_words() -> frozenset[str]:
     """Every enumerated value, every table and view (suites have their names), and what Kafka's own clients write as
     protocols and assignors."""
-    ours = {value.value for each in enumerations() for value in each}
+    ours = {value for each in enumerations().values() for value in each.words}
     return frozenset(ours | set(TABLES) | set(VIEWS) | {name for _, name in ASSIGNORS} | OF_KAFKA)
 
 
@@ -249,8 +248,8 @@ def key_of(file: Path | None) -> Key:
     try:
         key = file.read_bytes().strip()
     except OSError as error:
-        raise Failure(ExitCode.USAGE, f"--redact-key {file}: {error.strerror}; give a file with a key") from None
+        raise misuse(f"--redact-key {file}: {error.strerror}; give a file with a key") from None
     if len(key) < LEAST_KEY:
         line = f"has {len(key)} bytes; give {LEAST_KEY} or more, such as those of `openssl rand -hex 32`"
-        raise Failure(ExitCode.USAGE, f"--redact-key {file}: {line}")
+        raise misuse(f"--redact-key {file}: {line}")
     return Key(key, is_kept=True)

@@ -1,1 +1,1 @@
-"""The report: queries of the tables, drawings of their rows, and the pages that contain both."""
+"""The report: questions about the tables, their answers as columns, and the page that draws them."""

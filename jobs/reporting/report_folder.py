@@ -6,17 +6,18 @@ from hashlib import sha256
 from html import unescape
 from importlib.resources import files
 
+from jobs.command_line.flags import VERSION
 from jobs.command_line.values import GroupChoice
 from jobs.output.failure import Failure
 from jobs.output.zones import ZONES
-from jobs.reporting.page_files import INDEX
-from jobs.reporting.rows.questions import shown_tables
+from jobs.reporting.questions import shown_tables
 from jobs.storage.places.addresses import is_remote
 from jobs.storage.places.place import Place
 from jobs.warehouses.manifest import RUNS
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
 
+INDEX = "index.html"
 DEFAULT, IN_WAREHOUSE = "report", "_report"
 EXPECTED = "give a folder that can be written to"
 # Enough of a page for its head, where the marks are.
@@ -62,19 +63,16 @@ def basis_of(warehouse: Warehouse, cluster: str, choice: GroupChoice) -> str:
     versions = warehouse.readable_versions([name for name in shown_tables() if name != RUNS])
     runs = warehouse.newest(RUNS)
     made = None if runs is None else runs.metadata().id
-    decides = [warehouse.address, made, cluster, choice, sorted(versions.items()), look(), ZONES.people]
+    # How this release draws it.
+    page = [file.read_bytes() for file in sorted((files(__package__) / "page").iterdir(), key=lambda file: file.name)]
+    decides = [VERSION, warehouse.address, made, cluster, choice, sorted(versions.items()), page, ZONES.people]
     return sha256(repr(decides).encode()).hexdigest()
-
-
-def look() -> str:
-    """Of this release."""
-    templates = sorted((files("jobs.reporting") / "templates").iterdir(), key=lambda file: file.name)
-    return sha256(b"".join(file.read_bytes() for file in templates)).hexdigest()
 
 
 def marks_of(folder: Place) -> Marks:
     try:
-        head = head_of_page(folder / INDEX).decode(errors="replace")
+        with (folder / INDEX).open() as file:
+            head = file.read(HEAD_BYTES).decode(errors="replace")
     except OSError:
         return Marks()
     return Marks(**{name: unescape(value) for name, value in MARK.findall(head)})
@@ -90,8 +88,3 @@ def check_cluster(folder: Place, marks: Marks, cluster: str, shown: str | None =
     if marks.cluster not in (None, cluster, shown):
         line = f"holds the report of cluster {marks.cluster}; choose another folder for cluster {cluster}"
         raise Failure(ExitCode.USAGE, f"--report {folder}: {line}")
-
-
-def head_of_page(place: Place) -> bytes:
-    with place.open() as file:
-        return file.read(HEAD_BYTES)

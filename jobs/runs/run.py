@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from jobs.configuration.settings import Settings, options_of, settings_hash
-from jobs.configuration.settings_file import load_settings
+from jobs.configuration.settings import Settings, load_settings, options_of, settings_hash
 from jobs.engine.engine import Engine
 from jobs.output.failure import say
 from jobs.output.progress import doing

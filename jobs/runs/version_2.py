@@ -16,19 +16,24 @@ All of it is one run of the warehouse, with a manifest and rows in `runs`:
 
 Files of version 2 stay until `maintain` deletes what is beyond its term; until then each table can be read at the
 versions before. Of a run of version 2 that was killed while it wrote, the manifest is completed in the same step.
+
+What is damaged in a table that a job makes again from the decoded ones stays so: `doctor` and the job name the command,
+as for a warehouse of version 3. Damage in a table that is made only once ends the run before it changes anything.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from deltalake import DeltaTable
 
 from jobs.output.failure import Failure
-from jobs.output.progress import Activity, counting, doing, length
+from jobs.output.progress import Activity, amount, counting, doing, length
 from jobs.runs.result import run_id_of, run_row
 from jobs.storage.failpoints import failpoint
 from jobs.storage.places.place import Place
@@ -64,9 +69,14 @@ JOB = "upgrade"
 FORMER = {table: former for table in TABLES if (former := old_name(table)) != table}
 # Of tables, views and suites, which are called as their tables.
 NAMES = {each.old: each.new for each in RENAMES if each.kind is not Named.COLUMN and each.new}
-# What one core writes in a second, and reads before.
-BYTES_PER_SECOND = 10 << 20
+# What one idle core reads and writes again in a second: 140,000 rows with subscriptions of members, 700,000 committed
+# offsets, 250 files of a few rows. Bytes say little of it: 2 to 19 MB, as repetitive as the rows are.
+ROWS_PER_SECOND, FILES_PER_SECOND = 250_000, 250
+# Commits, and the declarations of tables whose rows stay.
+FIXED_SECONDS = 1
 FORMER_PARTITION = "is_open"
+# Jobs that make their tables again from the decoded ones with --full; but not verdicts of earlier as-of times.
+JOBS_WITH_FULL, MADE_ONCE = {"replay", "assignments", "lag"}, "group_verdicts"
 REPAIR = "repair it by the release that wrote it, whose `groupscope doctor` says how, and run again"
 MOST_NAMED = 3
 # Columns of texts in which such names are values.
@@ -121,16 +131,16 @@ def write(
     run_id = run_id_of(sequence, started_ms)
     names = dict.fromkeys([*warehouse.versions(), *(name for each in killed for name in each.changes)])
     tables = [Former.of(warehouse, name, killed) for name in names if name != RUNS and name not in BESIDE_RUNS]
-    num_files, num_bytes = (sum(getattr(each, what) for each in tables) for what in ("num_rewritten", "num_bytes"))
-    amount = (
-        f"{counted(num_files, 'file')}, {num_bytes / 1e6:,.0f} MB, in about {length(1 + num_bytes / BYTES_PER_SECOND)}"
-    )
+    files = [file for each in tables if each.is_rewritten for _, file in each.files]
+    num_bytes, num_rows = sum(file.size for file in files), sum(file.num_rows for file in files)
+    seconds = FIXED_SECONDS + len(files) / FILES_PER_SECOND + num_rows / ROWS_PER_SECOND
     notify(
-        f"{root}: has table format {VERSION_BEFORE}; writes what has other names in format {CONTRACT_VERSION}: {amount}"
+        f"{root}: has table format {VERSION_BEFORE}; writes what has other names in format {CONTRACT_VERSION}: "
+        f"{counted(len(files), 'file')}, {amount(num_bytes, 'bytes')}, in about {length(seconds)}"
     )
     with doing("new names"), counting(num_bytes, "bytes") as activity:
         try:
-            changes = {each.table.name: each.change(run_id, activity) for each in tables}
+            changes = {each.table.name: each.change(run_id, activity) for each in tables if each.is_open}
         except Exception:
             with suppress(OSError):
                 remove(leftovers(root, finished))
@@ -148,7 +158,7 @@ def write(
         runs=(*(row for each in killed for row in each.runs), *rows),
         anew=tuple(name for each in killed for name in each.anew),
         forget_versions_before=max((each.forget_versions_before for each in killed), key=str, default=None),
-        renewed={RUNS: RUNS, **{each.table.name: each.name for each in tables}},
+        renewed={RUNS: RUNS, **{each.table.name: each.name for each in tables if each.is_open or each.has_former_name}},
     )
     warehouse.write(manifest)
 
@@ -160,23 +170,26 @@ def remove(paths: Iterable[Place]) -> None:
 
 @dataclass(frozen=True)
 class Former:
-    """A table by its name in version 2. `files`: all of them, those too that a killed run had still to add, with their
-    bytes and what `is_open` is in all their rows; `held`: those that the Delta log has; `pending`: the change of that
-    run."""
+    """A table by its name in version 2. `files`: all of them, those too that a killed run had still to add; `held`:
+    those that the Delta log has; `pending`: the change of that run. `is_open`: no, if its log is damaged."""
 
     warehouse: Warehouse
     name: str
     table: Table
-    files: Sequence[tuple[Place, int, bool | None]]
+    files: Sequence[tuple[Place, DataFile]]
     held: Sequence[str]
     pending: Change
+    is_open: bool = True
 
     @classmethod
     def of(cls, warehouse: Warehouse, name: str, killed: Sequence[Manifest]) -> "Former":
         folder, table = warehouse.path(name), TABLES[NAMES.get(name, name)]
         delta, is_anew = None, any(name in each.anew for each in killed)
-        with suppress(*UNREADABLE) if is_anew else repaired_before(folder):
-            delta = open_table(folder)
+        try:
+            with suppress(*UNREADABLE) if is_anew else repaired_before(folder, table):
+                delta = open_table(folder)
+        except Damaged:
+            return cls(warehouse, name, table, [], [], Change(), is_open=False)
         entries = [] if delta is None else files_of(delta).to_pylist()
         if delta is not None and (lacked := lacking_now(delta, table)):
             raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{folder}: lacks {list_names(lacked, MOST_NAMED)}; {REPAIR}")
@@ -190,50 +203,64 @@ class Former:
             tuple(file for each in pending for file in each.removed),
         )
         gone = {file.name for file in change.removed}
-        files = [
-            (folder / file_path(row["path"]), row["size_bytes"], (row.get("partition") or {}).get(FORMER_PARTITION))
-            for row in entries
-            if row["path"] not in gone
-        ]
-        files += [(folder / file.name, file.size, file.is_provisional) for file in change.added]
-        return cls(warehouse, name, table, files, [row["path"] for row in entries], change)
+        files = [*(entry_of(row, table) for row in entries if row["path"] not in gone), *change.added]
+        places = [(folder / file_path(file.name), file) for file in files]
+        return cls(warehouse, name, table, places, [row["path"] for row in entries], change)
 
     @property
     def is_rewritten(self) -> bool:
-        return bool(columns_now(self.table)) or self.table.name in TEXTS or self.name != self.table.name
+        return bool(columns_now(self.table)) or self.table.name in TEXTS or self.has_former_name
 
     @property
-    def num_rewritten(self) -> int:
-        return len(self.files) if self.is_rewritten else 0
-
-    @property
-    def num_bytes(self) -> int:
-        return sum(size for _, size, _ in self.files) if self.is_rewritten else 0
+    def has_former_name(self) -> bool:
+        return self.name != self.table.name
 
     def change(self, run_id: str, activity: Activity) -> Change:
         if not self.is_rewritten:
             return self.pending
 
-        def rewrite(file: tuple[Place, int, bool | None]) -> DataFile | None:
-            place, size, is_provisional = file
+        def rewrite(file: tuple[Place, DataFile]) -> DataFile | None:
+            place, before = file
             new = TableFile(self.warehouse.path(self.table.name), self.table, run_id)
             try:
-                for rows in row_groups(self.warehouse.path(self.name), place):
-                    new.write(with_names_now(rows, self.table, place, is_provisional))
-                    new.flush()
+                with repaired_before(self.warehouse.path(self.name), self.table):
+                    for rows in row_groups(self.warehouse.path(self.name), place):
+                        new.write(with_names_now(rows, self.table, place, before.is_provisional))
+                        new.flush()
                 done = new.close()
-            except BaseException:
+            except BaseException as error:
                 new.abandon()
+                if isinstance(error, Damaged):
+                    return before
                 raise
-            activity.done += size
+            activity.done += before.size
             failpoint("file_written", self.table.name)
-            return done and replace(done, is_data_change=False, is_provisional=is_provisional)
+            return done and replace(done, is_data_change=False, is_provisional=before.is_provisional)
 
         added = done_together(self.warehouse.root, rewrite, self.files)
         # What a killed run had still to add is in no log: as removed, `maintain` finds it.
-        held = [*self.held, *(file.name for file in self.pending.added)] if self.name == self.table.name else []
-        removed = (RemovedFile(name, is_data_change=False) for name in held)
+        held = [*self.held, *(file.name for file in self.pending.added)] if not self.has_former_name else []
+        gone = {*held} - {file.name for file in added if file is not None}
+        removed = (RemovedFile(name, is_data_change=False) for name in held if name in gone)
         return Change(tuple(file for file in added if file is not None), tuple(removed))
+
+
+def entry_of(row: Mapping[str, Any], table: Table) -> DataFile:
+    """Of a file that the Delta log has. Of its bounds it keeps those of clusters: whose rows are lost if it is."""
+    columns = columns_now(table)
+    sides = {"minValues": row.get("min"), "maxValues": row.get("max")}
+    stats = {name: {"cluster": side["cluster"]} for name, side in sides.items() if side and side.get("cluster")}
+    nulls = {columns.get(name, name): number for name, number in (row.get("null_count") or {}).items()}
+    # NULL in files that another program has merged.
+    num_rows = row["num_records"] or 0
+    return DataFile(
+        name=row["path"],
+        size=row["size_bytes"],
+        num_rows=num_rows,
+        stats=json.dumps({"numRecords": num_rows, **stats, "nullCount": {**nulls, IS_PROVISIONAL: 0}}),
+        is_data_change=False,
+        is_provisional=(row.get("partition") or {}).get(FORMER_PARTITION),
+    )
 
 
 def row_groups(folder: Place, place: Place) -> Iterator[pa.Table]:
@@ -241,17 +268,21 @@ def row_groups(folder: Place, place: Place) -> Iterator[pa.Table]:
         with pq.ParquetFile(place.parquet_source(), pre_buffer=False) as file:
             for group in range(file.num_row_groups):
                 yield file.read_row_group(group, use_threads=False)
+    except MemoryError:
+        # Arrow's is one of its exceptions too, and the file has nothing.
+        raise
     except (OSError, pa.ArrowException) as error:
-        with repaired_before(folder):
-            raise damage_of_file(folder, place, error) from error
+        raise damage_of_file(folder, place, error) from error
 
 
 @contextmanager
-def repaired_before(folder: Place) -> Iterator[None]:
-    """What is damaged is repaired by the release that wrote it."""
+def repaired_before(folder: Place, table: Table) -> Iterator[None]:
+    """What is damaged, and no job makes again, is repaired by the release that wrote it."""
     try:
         yield
     except Damaged as error:
+        if table.job in JOBS_WITH_FULL and table.name != MADE_ONCE:
+            raise
         raise Failure(ExitCode.UNUSABLE_WAREHOUSE, f"{folder}: {error.what}; {REPAIR}") from None
 
 

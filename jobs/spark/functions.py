@@ -9,8 +9,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.pandas.functions import arrow_udf
 
 from jobs.spark.compiled_loops import keep_compiled_loops
-from schemas.functions import SCALAR_FUNCTIONS, ScalarFunction
-from schemas.tables import sql_type
+from schemas.tables import SCALAR_FUNCTIONS, ScalarFunction, sql_type
 from udfs.scalar_functions import KERNELS
 
 

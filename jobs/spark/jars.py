@@ -1,6 +1,10 @@
-"""Named, pinned sets of Java archives. Ivy, which comes with Spark, fetches them once; later uses need no network."""
+"""Named, pinned sets of Java archives. Ivy, which comes with Spark, fetches them once; later uses need no network.
+
+python -m jobs.spark.jars       fetches what Spark needs for Delta: set-up
+"""
 
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -97,3 +101,7 @@ def ivy_jar() -> Path:
     if spec is None or spec.origin is None:
         raise RuntimeError("pyspark is not installed")
     return Path(spec.origin).parent / "jars" / "ivy-2.5.3.jar"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{jar_folder(DELTA)}\n")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from jobs.output.failure import Failure
+from jobs.output.failure import Failure, misuse
 from jobs.storage.options import StorageOptions
 from jobs.storage.places.addresses import is_remote, local_path, place_at
 from jobs.storage.places.local_place import LocalPlace
@@ -13,6 +13,7 @@ from jobs.storage.places.place import Place
 from jobs.warehouses import open_warehouse
 from jobs.warehouses.warehouse import Warehouse
 from schemas.words.exit_codes import ExitCode
+from udfs.sentences.suggestions import unknown
 
 # Delta's library takes a path for a part of a URI: it would open another folder, or none.
 MISREAD = re.compile(r"%[0-9A-Fa-f]{2}|[\\\x00-\x1f\x7f]")
@@ -58,8 +59,7 @@ def place_of(place: str) -> Place:
     if not is_remote(place):
         return LocalPlace(local_path(place))
     # Imported here, since most commands need no settings.
-    from jobs.configuration.settings import options_of
-    from jobs.configuration.settings_file import load_settings
+    from jobs.configuration.settings import load_settings, options_of
 
     return place_at(place, options_of(load_settings()))
 
@@ -69,8 +69,7 @@ def options_of_file(settings: str | None) -> StorageOptions | None:
     if settings is None:
         return None
     # Imported here, since most calls need no settings, and whoever asks is in a hurry.
-    from jobs.configuration.settings import options_of
-    from jobs.configuration.settings_file import load_settings
+    from jobs.configuration.settings import load_settings, options_of
 
     return options_of(load_settings(Path(settings)))
 
@@ -91,3 +90,11 @@ def one_cluster(warehouse: Warehouse, wanted: str | None) -> str:
         names = ", ".join(known)
         raise Failure(ExitCode.USAGE, f"the warehouse holds several clusters; add --cluster with one of {names}")
     return known[0] if known else "default"
+
+
+def known_cluster(warehouse: Warehouse, wanted: str | None) -> str:
+    """The same for commands that read: one that some run was about. Before the first run has ended there is none."""
+    cluster, known = one_cluster(warehouse, wanted), warehouse.clusters()
+    if known and cluster not in known:
+        raise misuse(unknown("cluster", cluster, known))
+    return cluster

@@ -7,14 +7,11 @@ WITH daily AS (
   WHERE cluster = :cluster AND hour_time >= :as_of_time - INTERVAL '24' HOUR AND hour_time <= :as_of_time
   GROUP BY group_id, offsets_partition
 )
-SELECT group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
-  CAST(NULL AS TIMESTAMP) AS at_time,
+SELECT {about_group group_id}, {lasting},
   CAST(num_commits AS STRING) || ' commits in 24 hours, ' || CAST(num_unchanged AS STRING)
     || ' of them with the same offset as before; one commit of each partition every 5 s would be '
     || CAST(num_at_5_s AS STRING) AS message,
-  offsets_partition AS evidence_partition, CAST(NULL AS BIGINT) AS evidence_first_offset,
-  CAST(NULL AS BIGINT) AS evidence_last_offset, 'certain' AS confidence,
-  CAST(NULL AS STRING) AS severity, CAST(num_bytes AS DOUBLE) AS harm
+  {records offsets_partition, CAST(NULL AS BIGINT), CAST(NULL AS BIGINT)}, 'certain' AS confidence, {harm num_bytes}
 FROM daily
 WHERE num_commits > :needless_commits_per_day
   AND (num_unchanged * 10 > num_commits * 9 OR num_commits > num_at_5_s * 2)

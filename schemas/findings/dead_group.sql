@@ -9,16 +9,13 @@ WITH commits AS (
 {held_states},
 down AS (
   SELECT DISTINCT group_id AS down_id FROM group_verdicts
-  WHERE cluster = :cluster AND rule = 'group_down' AND as_of_time = (
-    SELECT max(as_of_time) FROM group_verdicts WHERE cluster = :cluster AND as_of_time <= :as_of_time
-  )
+  WHERE cluster = :cluster AND rule = 'group_down' AND {is_newest_verdict}
 )
-SELECT states.group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
-  CAST(NULL AS TIMESTAMP) AS at_time,
-  'no members since ' || coalesce(substring(CAST(states.from_time AS STRING), 1, 19), '?')
+SELECT {about_group states.group_id}, {lasting},
+  'no members since ' || coalesce({second states.from_time}, '?')
     || CASE num_offsets WHEN 1 THEN ', its only offset'
       ELSE ', the newest of its ' || CAST(num_offsets AS STRING) || ' offsets' END || ' is of '
-    || substring(CAST(newest_time AS STRING), 1, 19) AS message,
+    || {second newest_time} AS message,
   evidence_partition, evidence_first_offset, evidence_last_offset,
   -- What is known to have ended later may have ended earlier, if records are missing.
   CASE WHEN num_possible > 0 THEN 'possible'
@@ -26,7 +23,7 @@ SELECT states.group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS part
       AND NOT states.is_to_exact)
       THEN 'likely'
     ELSE states.confidence END AS confidence,
-  CAST(NULL AS STRING) AS severity, CAST(num_offsets AS DOUBLE) AS harm
+  {harm num_offsets}
 FROM held_states AS states
 JOIN commits ON commits.group_id = states.group_id AND commits.place = states.evidence_partition
 LEFT JOIN down ON down_id = states.group_id

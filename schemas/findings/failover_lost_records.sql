@@ -21,15 +21,13 @@ told AS (
     AND begun.partition_leader_epoch = lost_records.new_leader_epoch
   WHERE begun.cluster = :cluster
 )
-SELECT CAST(NULL AS STRING) AS group_id, '__consumer_offsets-' || CAST(offsets_partition AS STRING) AS subject,
-  CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition, from_time AS at_time,
+SELECT {about {offsets_partition offsets_partition}}, from_time AS at_time,
   'leader epoch ' || CAST(new_leader_epoch AS STRING) AS event,
   'offsets partition ' || CAST(offsets_partition AS STRING) || ': leader epoch ' || CAST(new_leader_epoch AS STRING)
-    || ' began without ' || CAST(num_records_lost AS STRING)
-    || CASE num_records_lost WHEN 1 THEN ' record' ELSE ' records' END || ' that the coordinator before had written'
+    || ' began without ' || {counted num_records_lost, ' record', ' records'}
+    || ' that the coordinator before had written'
     || coalesce(' of ' || names, '') || CASE kinds WHEN '' THEN '' ELSE ': ' || substring(kinds, 3) END AS message,
-  offsets_partition AS evidence_partition, first_lost_offset AS evidence_first_offset,
-  last_lost_offset AS evidence_last_offset, 'certain' AS confidence,
+  {records offsets_partition, first_lost_offset, last_lost_offset}, 'certain' AS confidence,
   CASE WHEN num_commits_lost = 0 AND num_generations_lost = 0 AND num_markers_lost = 0 THEN 'warning' END AS severity,
   CAST(num_records_lost AS DOUBLE) AS harm
 FROM told

@@ -5,11 +5,8 @@ SELECT {of_a_group}
 FROM newest_verdicts
 WHERE rule IN ('group_down', 'went_away_unseen')
 UNION ALL
-SELECT group_id, topic, topic_id, partition, CAST(NULL AS TIMESTAMP) AS at_time, reason AS message, since_time,
-  lag, CAST(NULL AS STRING), CAST(NULL AS STRING), CAST(NULL AS STRING),
-  evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
+SELECT group_id, topic, topic_id, partition, {lasting}, reason AS message, since_time,
+  lag, CAST(NULL AS STRING), CAST(NULL AS STRING), CAST(NULL AS STRING), {evidence},
   CASE rule WHEN 'went_away_unseen' THEN 'warning' END, CAST(1 AS DOUBLE)
 FROM group_verdicts
-WHERE cluster = :cluster AND group_type = 'share' AND rule IN ('group_down', 'went_away_unseen') AND as_of_time = (
-  SELECT max(as_of_time) FROM group_verdicts WHERE cluster = :cluster AND as_of_time <= :as_of_time
-)
+WHERE cluster = :cluster AND group_type = 'share' AND rule IN ('group_down', 'went_away_unseen') AND {is_newest_verdict}

@@ -4,8 +4,8 @@
 WITH {held_states},
 {newest_assignments},
 opened AS (
-  SELECT group_id, record_time, partition_counts_source, evidence_partition, evidence_first_offset,
-    evidence_last_offset, confidence, is_sure, assignment_offset, explode(checks) AS checked
+  SELECT group_id, record_time, partition_counts_source, {evidence}, is_sure, assignment_offset,
+    explode(checks) AS checked
   FROM newest_assignments
   WHERE held_state IN ('Stable', 'Reconciling')
 ),
@@ -18,22 +18,20 @@ named AS (
     count(CASE WHEN checked.name = 'withheld' THEN 1 END) OVER (PARTITION BY group_id) AS num_withholding
   FROM opened
 )
-SELECT named.group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
-  CAST(NULL AS TIMESTAMP) AS at_time,
+SELECT {about_group named.group_id}, {lasting},
   CASE name WHEN 'co_partitioned' THEN 'copartitioned: a member must have the same partitions of these topics, but '
       WHEN 'redundant' THEN 'redundancy: '
       ELSE 'is_rack_local: a member with a rack must have only partitions with a replica there, but there is ' END
-    || coalesce(detail, '?') || ', since the assignment of '
-    || coalesce(substring(CAST(record_time AS STRING), 1, 19), '?') AS message,
+    || coalesce(detail, '?') || ', since the assignment of ' || coalesce({second record_time}, '?') AS message,
   named.evidence_partition, evidence_first_offset, evidence_last_offset,
   -- No record shows racks, or numbers of partitions that are inferred.
   CASE WHEN confidence = 'certain' AND (name = 'rack_local' OR NOT is_sure
       OR coalesce(partition_counts_source, '') IN ('', 'inferred'))
     THEN 'likely' ELSE confidence END AS confidence,
-  CAST(NULL AS STRING) AS severity, CAST(1 AS DOUBLE) AS harm
+  {harm 1}
 FROM named
-LEFT JOIN owned_twice ON name = 'redundant' AND owned_twice.group_id = named.group_id
-  AND owned_twice.evidence_partition = named.evidence_partition AND owned_twice.record_offset = named.assignment_offset
+LEFT JOIN owned_twice ON name = 'redundant' AND {same_group owned_twice, named}
+  AND owned_twice.record_offset = named.assignment_offset
 WHERE name IN ('co_partitioned', 'redundant', 'rack_local') AND NOT is_ok AND num_withholding = 0
   -- `detail` ends like "2 members must own each, 1 to 3 do".
   AND (owned_twice.record_offset IS NULL

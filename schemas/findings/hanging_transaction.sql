@@ -13,13 +13,11 @@ WITH hanging AS (
   WHERE commits.cluster = :cluster AND commits.is_transactional
     AND (commits.record_time IS NULL OR commits.record_time <= :as_of_time)
 )
-SELECT waiting.group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
-  CAST(NULL AS TIMESTAMP) AS at_time,
+SELECT {about_group waiting.group_id}, {lasting},
   'producer ' || CAST(hanging.producer_id AS STRING)
     || coalesce(', epoch ' || CAST(hanging.producer_epoch AS STRING), '') || ', has had a transaction open since '
-    || substring(CAST(first_time AS STRING), 1, 19) AS message,
-  hanging.evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
-  CAST(NULL AS STRING) AS severity, CAST(num_commits AS DOUBLE) AS harm
+    || {second first_time} AS message,
+  hanging.evidence_partition, evidence_first_offset, evidence_last_offset, confidence, {harm num_commits}
 FROM hanging
 JOIN waiting ON waiting.evidence_partition = hanging.evidence_partition
   AND waiting.producer_id = hanging.producer_id AND waiting.first_offset = hanging.first_offset

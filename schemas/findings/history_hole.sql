@@ -6,14 +6,11 @@ WITH known AS (
   FROM history_coverage
   WHERE cluster = :cluster
 )
-SELECT CAST(NULL AS STRING) AS group_id, '__consumer_offsets-' || CAST(offsets_partition AS STRING) AS subject,
-  CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
-  CAST(NULL AS TIMESTAMP) AS at_time,
+SELECT {about {offsets_partition offsets_partition}}, {lasting},
   'offsets partition ' || CAST(offsets_partition AS STRING) || ': offsets '
       || CAST(before_offset + 1 AS STRING) || ' to '
     || CAST(first_offset - 1 AS STRING) || ' were never read' AS message,
-  offsets_partition AS evidence_partition, before_offset + 1 AS evidence_first_offset,
-  first_offset - 1 AS evidence_last_offset, 'certain' AS confidence,
-  CAST(NULL AS STRING) AS severity, CAST(first_offset - before_offset - 1 AS DOUBLE) AS harm
+  {records offsets_partition, before_offset + 1, first_offset - 1}, 'certain' AS confidence,
+  {harm first_offset - before_offset - 1}
 FROM known
 WHERE before_offset IS NOT NULL

@@ -1,7 +1,7 @@
 -- Files and folders that were there and could not be read, until a later run reads something of the same folder.
 WITH files AS (
   SELECT source_file, offsets_partition, run_id, skipped_reason,
-    '__consumer_offsets-' || CAST(offsets_partition AS STRING) AS name
+    {offsets_partition offsets_partition} AS name
   FROM source_files
   WHERE cluster = :cluster
 ),
@@ -22,12 +22,9 @@ skipped AS (
   FROM placed
   WHERE skipped_reason IS NOT NULL
 )
-SELECT CAST(NULL AS STRING) AS group_id, source_file AS subject, CAST(NULL AS STRING) AS topic,
-  CAST(NULL AS INT) AS partition, CAST(NULL AS TIMESTAMP) AS at_time,
+SELECT {about source_file}, {lasting},
   source_file || ': could not be read, and was skipped: ' || skipped_reason AS message,
-  offsets_partition AS evidence_partition, CAST(NULL AS BIGINT) AS evidence_first_offset,
-  CAST(NULL AS BIGINT) AS evidence_last_offset, 'certain' AS confidence,
-  CAST(NULL AS STRING) AS severity, CAST(1 AS DOUBLE) AS harm
+  {records offsets_partition, CAST(NULL AS BIGINT), CAST(NULL AS BIGINT)}, 'certain' AS confidence, {harm 1}
 FROM skipped
 LEFT JOIN read_later ON read_later.folder = skipped.folder AND read_later.run_id > skipped.run_id
 WHERE place = 1 AND read_later.run_id IS NULL

@@ -39,8 +39,7 @@ worst AS (
       ORDER BY unread_high_ms DESC, unread_low_ms DESC, coalesce(topic, topic_id), partition) AS place,
       absences.from_time AS empty_time, left_time
     FROM moves
-    LEFT JOIN absences ON absences.group_id = moves.group_id
-      AND absences.evidence_partition = moves.evidence_partition
+    LEFT JOIN absences ON {same_group absences, moves}
       AND absences.back_offset > taken_offset AND absences.from_record_offset < move_offset
     LEFT JOIN timed_out ON left_id = absences.group_id AND left_time = absences.from_time
     WHERE CASE WHEN unread_basis LIKE '{grown}%' THEN unread_low_ms ELSE unread_high_ms END > :max_unread_ms
@@ -52,17 +51,16 @@ told AS (
   SELECT worst.group_id, coalesce(taken_time, start_time, away_since_time, move_time) AS begin_time,
     coalesce(end_time, start_time, move_time) AS last_time, unread_low_ms, unread_high_ms,
     CASE WHEN empty_time IS NULL THEN '' ELSE 'the group had no members; then ' END
-      || coalesce(trigger_detail, trigger, 'instance ' || stay.group_instance_id || ' came back', 'its member came back')
-      AS what,
+      || coalesce(trigger_detail, trigger, 'instance ' || stay.group_instance_id || ' came back',
+        'its member came back') AS what,
     CAST((unread_low_ms - unread_low_ms % 100) / 100 AS BIGINT) AS low_tenths,
     CAST((unread_high_ms + 99 - (unread_high_ms + 99) % 100) / 100 AS BIGINT) AS high_tenths,
     worst.evidence_partition, worst.evidence_first_offset, worst.evidence_last_offset, worst.confidence
   FROM worst
-  LEFT JOIN rebalances AS rebalance ON rebalance.cluster = :cluster AND rebalance.group_id = worst.group_id
-    AND rebalance.evidence_partition = worst.evidence_partition
+  LEFT JOIN rebalances AS rebalance ON rebalance.cluster = :cluster AND {same_group rebalance, worst}
     AND rebalance.assignment_offset = worst.assignment_offset
-  LEFT JOIN membership_intervals AS stay ON stay.cluster = :cluster AND stay.group_id = worst.group_id
-    AND stay.evidence_partition = worst.evidence_partition AND stay.member_id = worst.from_member_id
+  LEFT JOIN membership_intervals AS stay ON stay.cluster = :cluster AND {same_group stay, worst}
+    AND stay.member_id = worst.from_member_id
     AND stay.to_record_offset = worst.assignment_offset
 ),
 bounds AS (
@@ -75,11 +73,9 @@ bounds AS (
         || CAST(high_tenths % 10 AS STRING) || ' s' END AS high
   FROM told
 )
-SELECT group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition, begin_time AS at_time,
-  last_time AS last_time, substring(CAST(begin_time AS STRING), 1, 10) AS event,
+SELECT {about_group group_id}, begin_time AS at_time, last_time AS last_time, {day begin_time} AS event,
   CASE WHEN unread_low_ms = 0 THEN 'a partition may have been unread for up to ' || high
     WHEN low = high THEN 'a partition was unread for ' || high
     ELSE 'a partition was unread for ' || low || ' to ' || high END || ': ' || what AS message,
-  evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
-  CAST(NULL AS STRING) AS severity, CAST(unread_high_ms AS DOUBLE) AS harm
+  {evidence}, {harm unread_high_ms}
 FROM bounds

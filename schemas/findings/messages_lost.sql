@@ -1,6 +1,6 @@
 -- Partitions with messages that were deleted before the group read them: the committed offset is still below the start
--- of the log, or was at a snapshot. Snapshots in a row that show a loss are one event, which began at the first of them.
--- One row per partition and event, with the largest loss.
+-- of the log, or was at a snapshot. Snapshots in a row that show a loss are one event, which began at the first of
+-- them. One row per partition and event, with the largest loss.
 WITH losing AS (
   SELECT DISTINCT group_id, topic, partition
   FROM lag_points
@@ -8,7 +8,7 @@ WITH losing AS (
 ),
 known AS (
   SELECT points.group_id, points.topic, points.partition, snapshot_time, lost_messages, log_start_offset,
-    evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
+    {evidence},
     max(snapshot_time) OVER (PARTITION BY points.group_id, points.topic, points.partition) AS newest_time,
     sum(CASE WHEN lost_messages > 0 THEN 0 ELSE 1 END) OVER (
       PARTITION BY points.group_id, points.topic, points.partition ORDER BY snapshot_time
@@ -50,7 +50,6 @@ SELECT group_id, topic, partition, CASE WHEN NOT is_standing THEN begin_time END
   topic || '-' || CAST(partition AS STRING) || ': ' || CAST(lost_messages AS STRING)
     || CASE lost_messages WHEN 1 THEN ' message was deleted before the group read it'
       ELSE ' messages were deleted before the group read them' END AS message,
-  evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
-  CAST(NULL AS STRING) AS severity, CAST(lost_messages AS DOUBLE) AS harm
+  {evidence}, {harm lost_messages}
 FROM counting
 WHERE place = 1

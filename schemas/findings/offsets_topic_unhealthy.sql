@@ -10,14 +10,9 @@ newest AS (
   SELECT listed.*, row_number() OVER (PARTITION BY offsets_partition ORDER BY run_id DESC) AS place
   FROM listed
 )
-SELECT CAST(NULL AS STRING) AS group_id, '__consumer_offsets-' || CAST(offsets_partition AS STRING) AS subject,
-  CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
-  CAST(NULL AS TIMESTAMP) AS at_time,
+SELECT {about {offsets_partition offsets_partition}}, {lasting},
   'offsets partition ' || CAST(offsets_partition AS STRING) || ': ' || CAST(num_bytes AS STRING) || ' bytes in '
-    || CAST(num_files AS STRING)
-    || CASE num_files WHEN 1 THEN ' segment' ELSE ' segments' END || ': has its cleaner stopped?' AS message,
-  offsets_partition AS evidence_partition, first_offset AS evidence_first_offset, last_offset AS evidence_last_offset,
-  'likely' AS confidence,
-  CAST(NULL AS STRING) AS severity, CAST(num_bytes AS DOUBLE) AS harm
+    || {counted num_files, ' segment', ' segments'} || ': has its cleaner stopped?' AS message,
+  {records offsets_partition, first_offset, last_offset}, 'likely' AS confidence, {harm num_bytes}
 FROM newest
 WHERE place = 1 AND num_bytes > :offsets_partition_limit_bytes

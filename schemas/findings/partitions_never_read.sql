@@ -6,15 +6,14 @@ WITH missing AS (
   FROM offsets_partitions
   WHERE cluster = :cluster AND reading = 'never_read'
 )
-SELECT CAST(NULL AS STRING) AS group_id, '__consumer_offsets' AS subject, CAST(NULL AS STRING) AS topic,
-  CAST(NULL AS INT) AS partition, CAST(NULL AS TIMESTAMP) AS at_time,
+SELECT {about '__consumer_offsets'}, {lasting},
   CAST(count(*) OVER () AS STRING) || ' of ' || CAST(num_partitions AS STRING)
     || CASE count(*) OVER () WHEN 1 THEN ' offsets partitions was' ELSE ' offsets partitions were' END || ' never read'
     || CASE partitions_source WHEN 'assumed' THEN ' (50 is assumed: Kafka''s default)' ELSE '' END || ', such as '
     || CAST(offsets_partition AS STRING)
     || CASE WHEN known_end_offset > 0 THEN ': a snapshot shows offsets up to ' || CAST(known_end_offset - 1 AS STRING)
       WHEN num_captured_groups > 0 THEN ': a snapshot names groups that belong there' ELSE '' END AS message,
-  offsets_partition AS evidence_partition, CAST(NULL AS BIGINT) AS evidence_first_offset,
-  CAST(NULL AS BIGINT) AS evidence_last_offset, 'certain' AS confidence,
-  CASE WHEN is_proven THEN 'critical' WHEN partitions_source = 'assumed' THEN 'info' END AS severity, CAST(known_end_offset AS DOUBLE) AS harm
+  {records offsets_partition, CAST(NULL AS BIGINT), CAST(NULL AS BIGINT)}, 'certain' AS confidence,
+  CASE WHEN is_proven THEN 'critical' WHEN partitions_source = 'assumed' THEN 'info' END AS severity,
+  CAST(known_end_offset AS DOUBLE) AS harm
 FROM missing

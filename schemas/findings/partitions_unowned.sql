@@ -9,7 +9,7 @@ audited AS (
 owned AS (
   SELECT DISTINCT stays.group_id, stays.topic, stays.partition
   FROM {held ownership_intervals} AS stays
-  JOIN held_states AS states ON states.group_id = stays.group_id AND states.evidence_partition = stays.evidence_partition
+  JOIN held_states AS states ON {same_group states, stays}
   WHERE stays.group_type IN ('classic', 'consumer')
 ),
 captured AS (
@@ -55,8 +55,7 @@ newest_members AS (
 members AS (
   SELECT listed.group_id, listed.subscribed_topics, listed.assigned
   FROM generation_members AS listed
-  JOIN newest_members ON newest_members.group_id = listed.group_id
-    AND newest_members.evidence_partition = listed.evidence_partition
+  JOIN newest_members ON {same_group newest_members, listed}
     AND newest_members.assignment_offset = listed.assignment_offset
   WHERE listed.cluster = :cluster AND listed.change <> 'left'
 ),
@@ -115,14 +114,12 @@ listed AS (
     CASE WHEN is_by_snapshot THEN since_time ELSE record_time END AS from_time
   FROM judged
 )
-SELECT group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition,
-  CAST(NULL AS TIMESTAMP) AS at_time,
+SELECT {about_group group_id}, {lasting},
   CAST(num_without AS STRING) || ' of ' || coalesce(CAST(num_all AS STRING), '?')
     || CASE num_all WHEN 1 THEN ' partition' ELSE ' partitions' END || ' of its topics '
     || CASE num_without WHEN 1 THEN 'has' ELSE 'have' END || ' had no owner since '
-    || coalesce(substring(CAST(from_time AS STRING), 1, 19), '?') AS message,
-  evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
-  CAST(NULL AS STRING) AS severity, CAST(num_without AS DOUBLE) AS harm
+    || coalesce({second from_time}, '?') AS message,
+  {evidence}, {harm num_without}
 FROM listed
 WHERE num_without > 0
   AND (is_by_snapshot OR group_id NOT IN (SELECT group_id FROM stale_now))

@@ -1,7 +1,8 @@
 -- What records say that cannot be, with its own severity. Partitions of a group may have as many owners as
 -- [[groups]] in the settings declares; where an assignment gives them more, the line says what is declared.
 WITH owned_again AS (
-  SELECT assignments.group_id, assignments.evidence_partition, assignment_offset, num_owned_twice, explode(checks) AS checked
+  SELECT assignments.group_id, assignments.evidence_partition, assignment_offset, num_owned_twice,
+    explode(checks) AS checked
   FROM assignment_audit AS assignments
   JOIN (
     SELECT DISTINCT group_id, evidence_partition, record_offset FROM replay_anomalies
@@ -19,14 +20,13 @@ declared AS (
 )
 SELECT anomalies.group_id,
   CASE WHEN anomalies.group_id IS NULL
-    THEN '__consumer_offsets-' || CAST(anomalies.evidence_partition AS STRING) END AS subject,
+    THEN {offsets_partition anomalies.evidence_partition} END AS subject,
   CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition, record_time AS at_time,
-  substring(CAST(record_time AS STRING), 1, 10) AS event, record_time AS last_time,
+  {day record_time} AS event, record_time AS last_time,
   message || coalesce('; redundancy: ' || detail, '') || ' (' || kind || ')' AS message,
-  anomalies.evidence_partition, evidence_first_offset, evidence_last_offset, confidence,
-  severity, CAST(1 AS DOUBLE) AS harm
+  anomalies.evidence_partition, evidence_first_offset, evidence_last_offset, confidence, severity,
+  CAST(1 AS DOUBLE) AS harm
 FROM replay_anomalies AS anomalies
-LEFT JOIN declared ON kind = 'two_owners' AND declared.group_id = anomalies.group_id
-  AND declared.evidence_partition = anomalies.evidence_partition
+LEFT JOIN declared ON kind = 'two_owners' AND {same_group declared, anomalies}
   AND declared.assignment_offset = anomalies.record_offset
 WHERE cluster = :cluster AND coalesce(num_owned_twice, 1) > 0

@@ -30,7 +30,8 @@ read_lately AS (
   ) AS num_snapshots
 ),
 newest AS (
-  SELECT (SELECT max(to_time) FROM history_coverage WHERE cluster = :cluster) AS log_time, (SELECT max(captured_time) FROM captured) AS snapshot_time,
+  SELECT (SELECT max(to_time) FROM history_coverage WHERE cluster = :cluster) AS log_time,
+    (SELECT max(captured_time) FROM captured) AS snapshot_time,
     (SELECT max(captured_time) FROM captured WHERE topic = '__consumer_offsets') AS log_end_time
 ),
 aged AS (
@@ -49,15 +50,11 @@ listed AS (
   WHERE num_partitions = 0 AND num_snapshots = 0 AND is_log_old AND are_snapshots_old
     AND coalesce(log_time, snapshot_time) IS NOT NULL
   UNION ALL
-  SELECT 'the newest record of the log is of ' || substring(CAST(log_time AS STRING), 1, 19)
+  SELECT 'the newest record of the log is of ' || {second log_time}
       || ', more than :max_source_age_hours h before the run, while snapshots go on: has the copy of the log '
       || 'stopped?'
   FROM aged CROSS JOIN read_lately
   WHERE num_partitions = 0 AND is_log_old AND NOT are_snapshots_old AND is_log_end_old AND log_time IS NOT NULL
 )
-SELECT CAST(NULL AS STRING) AS group_id, '__consumer_offsets' AS subject, CAST(NULL AS STRING) AS topic,
-  CAST(NULL AS INT) AS partition, CAST(NULL AS TIMESTAMP) AS at_time, message,
-  CAST(NULL AS INT) AS evidence_partition, CAST(NULL AS BIGINT) AS evidence_first_offset,
-  CAST(NULL AS BIGINT) AS evidence_last_offset, 'certain' AS confidence, CAST(NULL AS STRING) AS severity,
-  CAST(1 AS DOUBLE) AS harm
+SELECT {about '__consumer_offsets'}, {lasting}, message, {no_evidence}, 'certain' AS confidence, {harm 1}
 FROM listed

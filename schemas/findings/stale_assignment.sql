@@ -40,14 +40,9 @@ unread AS (
     shown.log_end_offset, coalesce(committed.committed_offset, ends_before.log_end_offset) AS read_until
   FROM stale_assignments AS stale
   JOIN shown ON shown.topic = stale.topic
-  LEFT JOIN owned ON owned.group_id = stale.group_id AND owned.evidence_partition = stale.evidence_partition
-    AND owned.topic = stale.topic AND owned.partition = shown.partition
-  LEFT JOIN committed ON committed.group_id = stale.group_id
-    AND committed.evidence_partition = stale.evidence_partition AND committed.topic = stale.topic
-    AND committed.partition = shown.partition
-  LEFT JOIN ends_before ON ends_before.group_id = stale.group_id
-    AND ends_before.evidence_partition = stale.evidence_partition AND ends_before.topic = stale.topic
-    AND ends_before.partition = shown.partition
+  LEFT JOIN owned ON {same_topic_of_group owned, stale} AND owned.partition = shown.partition
+  LEFT JOIN committed ON {same_topic_of_group committed, stale} AND committed.partition = shown.partition
+  LEFT JOIN ends_before ON {same_topic_of_group ends_before, stale} AND ends_before.partition = shown.partition
   WHERE owned.group_id IS NULL
 ),
 concerned AS (
@@ -59,8 +54,7 @@ concerned AS (
   SELECT DISTINCT stale.group_id, stale.evidence_partition, stale.topic, owned.partition, CAST(0 AS BIGINT)
   FROM stale_assignments AS stale
   JOIN shown ON shown.topic = stale.topic
-  JOIN owned ON owned.group_id = stale.group_id AND owned.evidence_partition = stale.evidence_partition
-    AND owned.topic = stale.topic AND owned.partition > shown.last_partition
+  JOIN owned ON {same_topic_of_group owned, stale} AND owned.partition > shown.last_partition
 ),
 counted AS (
   SELECT group_id, evidence_partition, topic, array_sort(array_agg(partition)) AS partitions,
@@ -72,18 +66,18 @@ leaders AS (
   SELECT stale.group_id, stale.evidence_partition, stale.topic, max(done.leader_after) AS member_id,
     max(stay.client_id) AS client_id, max(stay.client_host) AS client_host
   FROM stale_assignments AS stale
-  JOIN rebalances AS done ON done.cluster = :cluster AND done.group_id = stale.group_id
-    AND done.evidence_partition = stale.evidence_partition AND done.assignment_offset = stale.assignment_offset
-  LEFT JOIN membership_intervals AS stay ON stay.cluster = :cluster AND stay.group_id = done.group_id
-    AND stay.evidence_partition = done.evidence_partition AND stay.member_id = done.leader_after
+  JOIN rebalances AS done ON done.cluster = :cluster AND {same_group done, stale}
+    AND done.assignment_offset = stale.assignment_offset
+  LEFT JOIN membership_intervals AS stay ON stay.cluster = :cluster AND {same_group stay, done}
+    AND stay.member_id = done.leader_after
     AND stay.from_record_offset <= done.assignment_offset
     AND (stay.to_record_offset IS NULL OR stay.to_record_offset > done.assignment_offset)
   GROUP BY stale.group_id, stale.evidence_partition, stale.topic
 )
 SELECT stale.group_id, stale.topic,
   CASE WHEN counted.num_partitions = 1 THEN counted.last_partition END AS partition, counted.partitions AS partitions,
-  CAST(NULL AS TIMESTAMP) AS at_time, stale.since_time AS since_time, counted.num_waiting AS messages_waiting,
-  stale.reason || ', since ' || coalesce(substring(CAST(stale.since_time AS STRING), 1, 19), '?')
+  {lasting}, stale.since_time AS since_time, counted.num_waiting AS messages_waiting,
+  stale.reason || ', since ' || coalesce({second stale.since_time}, '?')
     || CASE WHEN counted.num_waiting IS NULL THEN '; how many messages wait is not known'
       WHEN counted.num_waiting = 1 THEN '; 1 message waits'
       WHEN counted.num_waiting > 0 THEN '; ' || CAST(counted.num_waiting AS STRING) || ' messages wait' ELSE '' END
@@ -95,8 +89,6 @@ SELECT stale.group_id, stale.topic,
   CASE WHEN counted.num_waiting > 0 THEN 'critical' END AS severity,
   CAST(counted.num_partitions + coalesce(counted.num_waiting, 0) AS DOUBLE) AS harm
 FROM stale_assignments AS stale
-JOIN counted ON counted.group_id = stale.group_id AND counted.evidence_partition = stale.evidence_partition
-  AND counted.topic = stale.topic
-LEFT JOIN leaders ON leaders.group_id = stale.group_id AND leaders.evidence_partition = stale.evidence_partition
-  AND leaders.topic = stale.topic
+JOIN counted ON {same_topic_of_group counted, stale}
+LEFT JOIN leaders ON {same_topic_of_group leaders, stale}
 WHERE counted.num_partitions > 0

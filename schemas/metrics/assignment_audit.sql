@@ -12,9 +12,6 @@
 -- rows_failing_nonexistent: Assignments with partitions that their topic does not have, though the leader's metadata
 --   were not stale.
 -- rule nonexistent warning: num_nonexistent > 0 AND verdict <> 'stale_input'
-WITH judged AS (
-  SELECT * FROM assignment_audit WHERE cluster = :cluster
-)
 SELECT {keys}, count(*) FILTER (WHERE verdict = 'drift') AS num_drift,
   count(*) FILTER (WHERE verdict = 'not_recomputable') AS num_not_recomputable,
   count(*) FILTER (WHERE verdict = 'stale_input') AS num_stale_inputs,

@@ -1,8 +1,5 @@
 -- Record type 2: a classic group with all members, their subscriptions and assignments.
 -- num_values: Records that are not tombstones.
 -- largest_record_bytes: Size of the largest record in bytes; NULL if there are no rows.
-WITH judged AS (
-  SELECT * FROM classic_group_metadata WHERE cluster = :cluster
-)
 SELECT {keys}, count(*) FILTER (WHERE NOT is_tombstone) AS num_values, max(record_bytes) AS largest_record_bytes
 FROM judged

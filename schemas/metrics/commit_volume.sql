@@ -6,9 +6,6 @@
 -- peak_per_minute: Number of commits in the busiest minute.
 -- rows_failing_more_unchanged_than_all: Rows (hours) that count more commits of a repeated offset than commits.
 -- rule more_unchanged_than_all critical: num_unchanged > num_commits
-WITH judged AS (
-  SELECT * FROM commit_volume WHERE cluster = :cluster
-)
 SELECT group_id AS slice, sum(num_commits) AS num_commits,
   sum(num_bytes) AS num_bytes,
   CAST(sum(num_unchanged) AS DOUBLE) / NULLIF(sum(num_commits), 0) AS share_unchanged,

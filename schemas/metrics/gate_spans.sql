@@ -4,9 +4,6 @@
 -- num_overridden: Spans that failed the validation, but that somebody accepted with an override.
 -- rows_failing_empty_span: Spans that end before they begin.
 -- rule empty_span warning: to_offset < from_offset
-WITH judged AS (
-  SELECT * FROM gate_spans WHERE cluster = :cluster
-)
 SELECT {keys}, count(*) FILTER (WHERE verdict = 'failed') AS num_failed,
   count(*) FILTER (WHERE verdict = 'overridden') AS num_overridden, :rules
 FROM judged

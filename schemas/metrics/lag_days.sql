@@ -7,9 +7,6 @@
 -- rule rank_order critical: lag_p50 > lag_p95 OR lag_p95 > lag_p99 OR lag_p99 > lag_max
 --   OR time_lag_ms_p50 > time_lag_ms_p95 OR time_lag_ms_p95 > time_lag_ms_p99 OR time_lag_ms_p99 >
 --   time_lag_ms_max
-WITH judged AS (
-  SELECT * FROM lag_days WHERE cluster = :cluster
-)
 SELECT {keys},
   abs(coalesce(sum(num_points), 0) - (SELECT count(*) FROM lag_points WHERE cluster = :cluster)) AS num_points_apart,
   :rules

@@ -6,9 +6,6 @@
 -- longest_time_lag_ms: The largest time lag, among values that later data cannot change; NULL if none is known.
 -- rows_failing_other_day: Minutes outside the day of their row.
 -- rule other_day critical: minute_time < day_time OR minute_time >= day_time + INTERVAL '1' DAY
-WITH judged AS (
-  SELECT * FROM lag_minutes WHERE cluster = :cluster
-)
 SELECT count(*) AS num_rows,
   abs(coalesce(sum(num_points), 0) - (SELECT count(*) FROM lag_points WHERE cluster = :cluster)) AS num_points_apart,
   max(time_lag_ms_max) AS longest_time_lag_ms, :rules

@@ -16,9 +16,6 @@
 -- rule negative_partition warning: partition < 0
 -- rows_failing_clock_apart: Commits whose commit time is more than an hour later than the time of their record.
 -- rule clock_apart warning: commit_time > record_time + INTERVAL '1' HOUR
-WITH judged AS (
-  SELECT * FROM offset_commits WHERE cluster = :cluster
-)
 SELECT count(*) AS num_rows, count(*) FILTER (WHERE is_tombstone) AS num_tombstones,
   count(*) FILTER (WHERE NOT is_tombstone AND is_transactional IS NOT TRUE) AS num_plain,
   count(*) FILTER (WHERE is_transactional) AS num_transactional,

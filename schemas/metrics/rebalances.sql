@@ -5,9 +5,6 @@
 --   member stopped reading a partition.
 -- rows_failing_negative_duration: Rebalances that end before they begin.
 -- rule negative_duration critical: duration_ms < 0
-WITH judged AS (
-  SELECT * FROM rebalances WHERE cluster = :cluster
-)
 SELECT {keys}, count(*) FILTER (WHERE trigger = 'unknown') AS num_unknown_trigger,
   count(*) FILTER (WHERE outcome <> 'emptied') AS num_assignments,
   max(longest_unread_high_ms) AS longest_unread_high_ms, :rules

@@ -5,9 +5,6 @@
 -- rows_failing_malformed: Records and batches that are malformed.
 -- rule malformed warning as rejected_records damaged_records: reason NOT IN ('unknown_record_type',
 --   'unknown_value_version')
-WITH judged AS (
-  SELECT * FROM rejected_records WHERE cluster = :cluster
-)
 SELECT count(*) AS num_rows, coalesce(sum(num_records), 0) AS num_records,
   count(*) FILTER (WHERE reason IN ('unknown_record_type', 'unknown_value_version')) AS num_unknown, :rules
 FROM judged

@@ -8,9 +8,6 @@
 -- rule hanging: outcome = 'open' AND first_time < :hanging_transaction_ms_before
 -- rows_failing_ends_before_it_begins: Transactions whose marker is more than a minute older than their first record.
 -- rule ends_before_it_begins warning: end_time < first_time - INTERVAL '1' MINUTE
-WITH judged AS (
-  SELECT * FROM transactions WHERE cluster = :cluster
-)
 SELECT count(*) AS num_rows,
   count(*) - count(DISTINCT (cluster, evidence_partition, producer_id, first_offset)) AS num_repeated_keys,
   count(*) FILTER (WHERE outcome = 'open') AS num_open,

@@ -4,9 +4,6 @@
 -- num_unknown: Records of types or versions that this release of Groupscope does not know.
 -- coverage_share: Decoded records divided by all records, 0 to 1; NULL if there are no records.
 -- limit coverage_share info: 0.999 to 1
-WITH judged AS (
-  SELECT * FROM v_decode_coverage WHERE cluster = :cluster
-)
 SELECT count(*) AS num_kinds, coalesce(sum(num_records) FILTER (WHERE outcome = 'malformed'), 0) AS num_malformed,
   coalesce(sum(num_records) FILTER (WHERE outcome = 'unknown'), 0) AS num_unknown,
   max(coverage_share) AS coverage_share

@@ -28,8 +28,7 @@ newest_assignments AS (
     GROUP BY group_id, evidence_partition
   ) AS newest ON newest.group_id = assignments.group_id AND newest.assignment_offset = assignments.assignment_offset
     AND newest.evidence_partition = assignments.evidence_partition
-  JOIN held_states AS states ON states.group_id = assignments.group_id
-    AND states.evidence_partition = assignments.evidence_partition AND states.num_members > 0
+  JOIN held_states AS states ON {same_group states, assignments} AND states.num_members > 0
   WHERE assignments.cluster = :cluster
 )
 
@@ -39,8 +38,7 @@ newest_assignments AS (
 computed AS (
   SELECT audited.group_id, audited.evidence_partition, max(audited.assignment_offset) AS assignment_offset
   FROM assignment_audit AS audited
-  JOIN newest_assignments AS now ON now.group_id = audited.group_id
-    AND now.evidence_partition = audited.evidence_partition AND now.group_type = audited.group_type
+  JOIN newest_assignments AS now ON {same_group now, audited} AND now.group_type = audited.group_type
     AND now.generation_or_epoch = audited.generation_or_epoch AND audited.assignment_offset <= now.assignment_offset
   WHERE audited.cluster = :cluster AND audited.verdict <> 'carried_over'
   GROUP BY audited.group_id, audited.evidence_partition
@@ -48,11 +46,8 @@ computed AS (
 stale_now AS (
   SELECT audited.*, now.is_sure
   FROM assignment_audit AS audited
-  JOIN computed ON computed.group_id = audited.group_id
-    AND computed.evidence_partition = audited.evidence_partition
-    AND computed.assignment_offset = audited.assignment_offset
-  JOIN newest_assignments AS now ON now.group_id = audited.group_id
-    AND now.evidence_partition = audited.evidence_partition
+  JOIN computed ON {same_group computed, audited} AND computed.assignment_offset = audited.assignment_offset
+  JOIN newest_assignments AS now ON {same_group now, audited}
   WHERE audited.cluster = :cluster AND audited.verdict = 'stale_input' AND now.held_state = 'Stable'
 ),
 stale_topics_now AS (
@@ -64,8 +59,8 @@ stale_topics_now AS (
 known_better AS (
   SELECT now.group_id, now.evidence_partition, now.topic, max(audited.assignment_offset) AS assignment_offset
   FROM stale_topics_now AS now
-  JOIN assignment_audit AS audited ON audited.cluster = :cluster AND audited.group_id = now.group_id
-    AND audited.evidence_partition = now.evidence_partition AND audited.assignment_offset < now.assignment_offset
+  JOIN assignment_audit AS audited ON audited.cluster = :cluster AND {same_group audited, now}
+    AND audited.assignment_offset < now.assignment_offset
     AND audited.verdict <> 'carried_over'
     AND NOT coalesce(audited.verdict = 'stale_input' AND array_position(audited.stale_topics, now.topic) > 0, FALSE)
   GROUP BY now.group_id, now.evidence_partition, now.topic
@@ -74,10 +69,9 @@ stale_assignments AS (
   SELECT now.group_id, now.topic, now.evidence_partition, now.assignment_offset, now.evidence_first_offset,
     now.evidence_last_offset, now.confidence, now.is_sure, now.reason, min(audited.record_time) AS since_time
   FROM stale_topics_now AS now
-  LEFT JOIN known_better AS before ON before.group_id = now.group_id
-    AND before.evidence_partition = now.evidence_partition AND before.topic = now.topic
-  JOIN assignment_audit AS audited ON audited.cluster = :cluster AND audited.group_id = now.group_id
-    AND audited.evidence_partition = now.evidence_partition AND audited.verdict = 'stale_input'
+  LEFT JOIN known_better AS before ON {same_topic_of_group before, now}
+  JOIN assignment_audit AS audited ON audited.cluster = :cluster AND {same_group audited, now}
+    AND audited.verdict = 'stale_input'
     AND audited.assignment_offset <= now.assignment_offset
     AND audited.assignment_offset > coalesce(before.assignment_offset, -1)
   GROUP BY now.group_id, now.topic, now.evidence_partition, now.assignment_offset, now.evidence_first_offset,
@@ -100,9 +94,7 @@ judged AS (
     PARTITION BY group_id ORDER BY last_commit_time DESC NULLS LAST, evidence_partition
   ) AS newest_partition
   FROM group_verdicts AS verdicts
-  WHERE cluster = :cluster AND partition IS NOT NULL AND as_of_time = (
-    SELECT max(as_of_time) FROM group_verdicts WHERE cluster = :cluster AND as_of_time <= :as_of_time
-  )
+  WHERE cluster = :cluster AND partition IS NOT NULL AND {is_newest_verdict}
 ),
 newest_verdicts AS (
   SELECT judged.*, owned.member_id, owned.client_id, owned.client_host,
@@ -110,8 +102,7 @@ newest_verdicts AS (
     count(*) OVER (PARTITION BY judged.group_id, owned.member_id) AS num_of_member,
     coalesce(judged.topic, '?') || '-' || CAST(judged.partition AS STRING) || ': ' || reason AS message
   FROM judged
-  LEFT JOIN owned ON owned.place = 1 AND owned.group_id = judged.group_id
-    AND owned.evidence_partition = judged.evidence_partition AND owned.partition = judged.partition
+  LEFT JOIN owned ON owned.place = 1 AND {same_group owned, judged} AND owned.partition = judged.partition
     AND coalesce(owned.topic, owned.topic_id) = coalesce(judged.topic, judged.topic_id)
   WHERE judged.evidence_partition = newest_partition AND rule NOT IN ('not_subscribed', 'nothing_held')
 )
@@ -150,3 +141,47 @@ told AS (
 )
 SELECT {of_a_silence}, num_of_whole AS num_of_whole, what_before AS before
 FROM told
+
+--- What most findings have in common.
+
+-- part about(subject): The first columns of a finding that is about no group.
+CAST(NULL AS STRING) AS group_id, {subject} AS subject, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition
+
+-- part about_all: Of one that is about the whole cluster.
+CAST(NULL AS STRING) AS group_id, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition
+
+-- part about_group(group): Of one that is about a whole group.
+{group}, CAST(NULL AS STRING) AS topic, CAST(NULL AS INT) AS partition
+
+-- part lasting: No event, but a condition, which still lasts.
+CAST(NULL AS TIMESTAMP) AS at_time
+
+-- part evidence: As the table that is read has it.
+evidence_partition, evidence_first_offset, evidence_last_offset, confidence
+
+-- part no_evidence: No record shows it.
+CAST(NULL AS INT) AS evidence_partition, CAST(NULL AS BIGINT) AS evidence_first_offset,
+  CAST(NULL AS BIGINT) AS evidence_last_offset
+
+-- part harm(number): The last columns: the severity of the kind, and what makes one finding worse than another.
+CAST(NULL AS STRING) AS severity, CAST({number} AS DOUBLE) AS harm
+
+-- part counted(number, one, more): A number and the word for so many.
+CAST({number} AS STRING) || CASE {number} WHEN 1 THEN {one} ELSE {more} END
+
+-- part second(time): As text.
+substring(CAST({time} AS STRING), 1, 19)
+
+-- part day(time): As text.
+substring(CAST({time} AS STRING), 1, 10)
+
+-- part offsets_partition(number): Its name.
+'__consumer_offsets-' || CAST({number} AS STRING)
+
+-- part records(partition, first, last): The records that show it.
+{partition} AS evidence_partition, {first} AS evidence_first_offset, {last} AS evidence_last_offset
+
+-- part is_newest_verdict: Of the newest as-of time of verdicts until the one that is asked for.
+as_of_time = (
+    SELECT max(as_of_time) FROM group_verdicts WHERE cluster = :cluster AND as_of_time <= :as_of_time
+  )

@@ -60,8 +60,7 @@ newest AS (
 members AS (
   SELECT member.cluster, member.group_id, member.subscribed_topics
   FROM generation_members AS member
-  JOIN newest ON newest.cluster = member.cluster AND newest.group_id = member.group_id
-    AND newest.assignment_offset = member.assignment_offset
+  JOIN newest ON {same_assignment newest, member}
   WHERE member.change <> 'left'
 )
 
@@ -155,3 +154,25 @@ coalesce(found.at_time, found.since_time, found.first_seen_time)
   SELECT cluster, group_id, '{table}' AS record_table, {member} AS member_id, offsets_partition, record_offset,
     record_time, record_bytes, batch_bytes, is_tombstone, coalesce(batch_first_offset, record_offset) AS batch_offset
   FROM {table}
+
+-- part ranked(rows, order): The last rows of a view: with their place in the cluster, worst first.
+ranked AS (
+  SELECT {rows}.*, {rank {order}} AS rank
+  FROM {rows}
+)
+
+-- part rank(order): The place of a row in its cluster.
+CAST(row_number() OVER (PARTITION BY cluster ORDER BY {order}) AS BIGINT)
+
+-- part same_group(one, other): Of the same group, by the records of one offsets partition.
+{one}.group_id = {other}.group_id AND {one}.evidence_partition = {other}.evidence_partition
+
+-- part same_topic_of_group(one, other): Of a topic of the same group.
+{same_group {one}, {other}} AND {one}.topic = {other}.topic
+
+-- part same_assignment(one, other): Of the same assignment of a group.
+{one}.cluster = {other}.cluster AND {one}.group_id = {other}.group_id
+    AND {one}.assignment_offset = {other}.assignment_offset
+
+-- part by_group_type(consumer, share, streams): A record type, of tables with the records of several types of groups.
+CASE group_type WHEN 'consumer' THEN {consumer} WHEN 'share' THEN {share} WHEN 'streams' THEN {streams} END

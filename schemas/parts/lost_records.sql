@@ -34,28 +34,17 @@ CAST(NULL AS INT)
 found AS (
   SELECT cluster, offsets_partition, partition_leader_epoch, max(record_offset) AS last_offset
   FROM (
-{place_of_record offset_commits}
-    UNION ALL
-{place_of_record classic_group_metadata}
-    UNION ALL
-{place_of_record group_metadata}
-    UNION ALL
-{place_of_record group_member_metadata}
-    UNION ALL
-{place_of_record target_assignment_metadata}
-    UNION ALL
-{place_of_record target_assignment_members}
-    UNION ALL
-{place_of_record current_member_assignments}
-    UNION ALL
-{place_of_record group_partition_metadata}
-    UNION ALL
-{place_of_record group_regular_expressions}
-    UNION ALL
-{place_of_record streams_group_topologies}
-    UNION ALL
-{place_of_record transaction_markers}
-    UNION ALL
+{place_of_record offset_commits} UNION ALL
+{place_of_record classic_group_metadata} UNION ALL
+{place_of_record group_metadata} UNION ALL
+{place_of_record group_member_metadata} UNION ALL
+{place_of_record target_assignment_metadata} UNION ALL
+{place_of_record target_assignment_members} UNION ALL
+{place_of_record current_member_assignments} UNION ALL
+{place_of_record group_partition_metadata} UNION ALL
+{place_of_record group_regular_expressions} UNION ALL
+{place_of_record streams_group_topologies} UNION ALL
+{place_of_record transaction_markers} UNION ALL
 {place_of_record rejected_records}
   ) AS every_place
   WHERE partition_leader_epoch IS NOT NULL
@@ -76,28 +65,18 @@ lost AS (
   SELECT cut.cluster, cut.offsets_partition, new_leader_epoch, cut_offset, record_offset, record_time, group_id, kind,
     CASE kind WHEN 'generation' THEN generation END AS generation
   FROM (
-{lost_record offset_commits, group_id, {deletion_or 'commit'}, {no_number}}
-    UNION ALL
-{lost_record classic_group_metadata, group_id, {deletion_or {generation_or_other}}, generation}
-    UNION ALL
-{lost_record group_metadata, group_id, {deletion_or 'other'}, {no_number}}
-    UNION ALL
-{lost_record group_member_metadata, group_id, {deletion_or 'other'}, {no_number}}
-    UNION ALL
-{lost_record target_assignment_metadata, group_id, {deletion_or 'generation'}, assignment_epoch}
-    UNION ALL
-{lost_record target_assignment_members, group_id, {deletion_or 'other'}, {no_number}}
-    UNION ALL
-{lost_record current_member_assignments, group_id, {deletion_or 'other'}, {no_number}}
-    UNION ALL
-{lost_record group_partition_metadata, group_id, {deletion_or 'other'}, {no_number}}
-    UNION ALL
-{lost_record group_regular_expressions, group_id, {deletion_or 'other'}, {no_number}}
-    UNION ALL
-{lost_record streams_group_topologies, group_id, {deletion_or 'other'}, {no_number}}
-    UNION ALL
-{lost_record transaction_markers, {no_group}, CASE WHEN marker = 'COMMIT' THEN 'marker' ELSE 'other' END, {no_number}}
-    UNION ALL
+{lost_record offset_commits, group_id, {deletion_or 'commit'}, {no_number}} UNION ALL
+{lost_record classic_group_metadata, group_id, {deletion_or {generation_or_other}}, generation} UNION ALL
+{lost_record group_metadata, group_id, {deletion_or 'other'}, {no_number}} UNION ALL
+{lost_record group_member_metadata, group_id, {deletion_or 'other'}, {no_number}} UNION ALL
+{lost_record target_assignment_metadata, group_id, {deletion_or 'generation'}, assignment_epoch} UNION ALL
+{lost_record target_assignment_members, group_id, {deletion_or 'other'}, {no_number}} UNION ALL
+{lost_record current_member_assignments, group_id, {deletion_or 'other'}, {no_number}} UNION ALL
+{lost_record group_partition_metadata, group_id, {deletion_or 'other'}, {no_number}} UNION ALL
+{lost_record group_regular_expressions, group_id, {deletion_or 'other'}, {no_number}} UNION ALL
+{lost_record streams_group_topologies, group_id, {deletion_or 'other'}, {no_number}} UNION ALL
+{lost_record transaction_markers, {no_group}, CASE WHEN marker = 'COMMIT' THEN 'marker' ELSE 'other' END,
+  {no_number}} UNION ALL
 {lost_record rejected_records, {no_group}, 'other', {no_number}}
   ) AS every_record
   JOIN cut_off AS cut ON cut.cluster = every_record.cluster

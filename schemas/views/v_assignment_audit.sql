@@ -33,13 +33,7 @@ leaders AS (
 ),
 --- Without differences and checks, which are in the table: engines have no common words to open lists of structs.
 joined AS (
-  SELECT audited.cluster, audited.group_id, audited.group_type, audited.assignment_offset, audited.generation_or_epoch,
-    audited.record_time, audited.assignor, audited.assignor_source, audited.algorithm, audited.verdict, audited.reason,
-    audited.stale_topics, audited.num_partitions, audited.num_different, audited.num_unowned, audited.num_owned_twice,
-    audited.num_nonexistent, audited.num_idle_members, audited.imbalance, audited.moves_made, audited.moves_needed,
-    audited.partition_counts_source, audited.variant, audited.known_defect, audited.evidence_partition,
-    audited.evidence_first_offset, audited.evidence_last_offset, audited.confidence,
-    audited.moves_made - audited.moves_needed AS moves_too_many,
+  SELECT audited.*, audited.moves_made - audited.moves_needed AS moves_too_many,
     audited.evidence_first_offset >= stretch.complete_from_offset AS is_complete,
     leaders.client_library AS leader_library, leaders.client_library_confidence AS leader_library_confidence,
     different.difference AS library_difference,
@@ -57,12 +51,5 @@ joined AS (
     AND stretch.offsets_partition = audited.evidence_partition
     AND audited.evidence_last_offset BETWEEN stretch.first_offset AND stretch.last_offset
 ),
-ranked AS (
-  SELECT joined.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY severity, num_different DESC NULLS LAST,
-    num_owned_twice DESC NULLS LAST, num_unowned DESC NULLS LAST, moves_too_many DESC NULLS LAST,
-    record_time DESC NULLS LAST, group_id, assignment_offset) AS BIGINT) AS rank
-  FROM joined
-)
-SELECT {columns}
-FROM ranked
-ORDER BY cluster, rank
+{ranked joined, severity, num_different DESC NULLS LAST, num_owned_twice DESC NULLS LAST, num_unowned DESC NULLS LAST,
+  moves_too_many DESC NULLS LAST, record_time DESC NULLS LAST, group_id, assignment_offset}

@@ -52,10 +52,6 @@ ranked AS (
     CAST(num_bytes AS DOUBLE) * 86400 / length_s AS bytes_per_day,
     CAST(num_unchanged AS DOUBLE) / CAST(NULLIF(num_commits, 0) AS DOUBLE) AS share_unchanged,
     CAST(num_bytes AS DOUBLE) * 86400 / length_s * share_saved_at_5_s AS bytes_saved_per_day_at_5_s,
-    CAST(row_number() OVER (PARTITION BY cluster ORDER BY num_bytes DESC, num_commits DESC, offsets_partition,
-      group_id) AS BIGINT) AS rank
+    {rank num_bytes DESC, num_commits DESC, offsets_partition, group_id} AS rank
   FROM timed
 )
-SELECT {columns}
-FROM ranked
-ORDER BY cluster, rank

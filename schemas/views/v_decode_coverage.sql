@@ -31,34 +31,17 @@
 --   history_since_time timestamp  Time of the oldest record of the cluster.
 --   coverage_share double  Share of all records of the cluster that are decoded, 0 to 1.
 WITH all_records AS (
-{decoded_rows rejected_records, record_type, '', reason, num_records}
-  UNION ALL
-{decoded_rows offset_commits, key_version, '', '', 1}
-  UNION ALL
-{decoded_rows classic_group_metadata, 2, '', '', 1}
-  UNION ALL
-{decoded_rows group_regular_expressions, 16, '', '', 1}
-  UNION ALL
-{decoded_rows streams_group_topologies, 23, '', '', 1}
-  UNION ALL
-{decoded_rows group_metadata,
-    CASE group_type WHEN 'consumer' THEN 3 WHEN 'share' THEN 11 WHEN 'streams' THEN 17 END, '', '', 1}
-  UNION ALL
-{decoded_rows group_partition_metadata,
-    CASE group_type WHEN 'consumer' THEN 4 WHEN 'share' THEN 15 WHEN 'streams' THEN 18 END, '', '', 1}
-  UNION ALL
-{decoded_rows group_member_metadata,
-    CASE group_type WHEN 'consumer' THEN 5 WHEN 'share' THEN 10 WHEN 'streams' THEN 19 END, '', '', 1}
-  UNION ALL
-{decoded_rows target_assignment_metadata,
-    CASE group_type WHEN 'consumer' THEN 6 WHEN 'share' THEN 12 WHEN 'streams' THEN 20 END, '', '', 1}
-  UNION ALL
-{decoded_rows target_assignment_members,
-    CASE group_type WHEN 'consumer' THEN 7 WHEN 'share' THEN 13 WHEN 'streams' THEN 21 END, '', '', 1}
-  UNION ALL
-{decoded_rows current_member_assignments,
-    CASE group_type WHEN 'consumer' THEN 8 WHEN 'share' THEN 14 WHEN 'streams' THEN 22 END, '', '', 1}
-  UNION ALL
+{decoded_rows rejected_records, record_type, '', reason, num_records} UNION ALL
+{decoded_rows offset_commits, key_version, '', '', 1} UNION ALL
+{decoded_rows classic_group_metadata, 2, '', '', 1} UNION ALL
+{decoded_rows group_regular_expressions, 16, '', '', 1} UNION ALL
+{decoded_rows streams_group_topologies, 23, '', '', 1} UNION ALL
+{decoded_rows group_metadata, {by_group_type 3, 11, 17}, '', '', 1} UNION ALL
+{decoded_rows group_partition_metadata, {by_group_type 4, 15, 18}, '', '', 1} UNION ALL
+{decoded_rows group_member_metadata, {by_group_type 5, 10, 19}, '', '', 1} UNION ALL
+{decoded_rows target_assignment_metadata, {by_group_type 6, 12, 20}, '', '', 1} UNION ALL
+{decoded_rows target_assignment_members, {by_group_type 7, 13, 21}, '', '', 1} UNION ALL
+{decoded_rows current_member_assignments, {by_group_type 8, 14, 22}, '', '', 1} UNION ALL
 {decoded_rows transaction_markers, CAST(NULL AS INT), marker, '', 1}
 ),
 by_partition AS (
@@ -106,14 +89,5 @@ judged AS (
     CASE outcome WHEN 'malformed' THEN 1 WHEN 'unknown' THEN 2 ELSE 3 END AS severity
   FROM kinds JOIN clusters ON kinds.cluster = clusters.cluster
 ),
-ranked AS (
-  SELECT judged.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY severity,
-    CASE WHEN is_new_this_week THEN 1 ELSE 2 END, num_records DESC, record_type NULLS LAST, type NULLS LAST,
-    value_version NULLS LAST, reason NULLS LAST, table_name) AS BIGINT) AS rank
-  FROM judged
-)
-SELECT cluster, rank, outcome, reason, record_type, type, value_version, num_records, share_of_type,
-  num_offsets_partitions, first_record_time, last_record_time, is_new_this_week, evidence_partition,
-  evidence_first_offset, evidence_last_offset, table_name, as_of_time, history_since_time, coverage_share
-FROM ranked
-ORDER BY cluster, rank
+{ranked judged, severity, CASE WHEN is_new_this_week THEN 1 ELSE 2 END, num_records DESC, record_type NULLS LAST,
+  type NULLS LAST, value_version NULLS LAST, reason NULLS LAST, table_name}

@@ -10,11 +10,8 @@
 --       evidence_partition evidence_first_offset evidence_last_offset confidence as_of_time
 WITH ranked AS (
   SELECT forecast.*, CAST({seconds_between as_of_time, expires_time} AS DOUBLE) / 3600 AS hours_left,
-    CAST(row_number() OVER (PARTITION BY cluster ORDER BY blocked_by_transaction, expires_time NULLS LAST,
-      messages_at_risk DESC NULLS LAST, group_id, topic NULLS LAST, topic_id NULLS LAST, partition) AS BIGINT) AS rank
+    {rank blocked_by_transaction, expires_time NULLS LAST, messages_at_risk DESC NULLS LAST, group_id, topic NULLS LAST,
+      topic_id NULLS LAST, partition} AS rank
   FROM expiry_forecast AS forecast
   WHERE rule <> 'never'
 )
-SELECT {columns}
-FROM ranked
-ORDER BY cluster, rank

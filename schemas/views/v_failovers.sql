@@ -152,11 +152,7 @@ ranked AS (
   SELECT joined.*, CASE WHEN gap_ms IS NOT NULL THEN evidence_first_offset = before_offset + 1 END AS is_gap_exact,
     CASE failure_case WHEN 'after_sync' THEN 'certain'
       ELSE CASE WHEN failure_case IS NOT NULL THEN 'likely' END END AS failure_case_confidence,
-    CAST(row_number() OVER (PARTITION BY cluster ORDER BY num_generations_lost + num_commits_lost + num_markers_lost
-      DESC, num_records_lost DESC, failover_time DESC NULLS LAST, offsets_partition, new_leader_epoch DESC) AS BIGINT)
-      AS rank
+    {rank num_generations_lost + num_commits_lost + num_markers_lost DESC, num_records_lost DESC,
+      failover_time DESC NULLS LAST, offsets_partition, new_leader_epoch DESC} AS rank
   FROM joined
 )
-SELECT {columns}
-FROM ranked
-ORDER BY cluster, rank

@@ -70,11 +70,7 @@ judged AS (
 ),
 ranked AS (
   SELECT judged.*,
-    CAST(row_number() OVER (PARTITION BY cluster ORDER BY coalesce(is_met, TRUE), time_lag_ms_p95 DESC NULLS LAST,
-      time_lag_ms_max DESC NULLS LAST, day_time DESC, group_id, topic NULLS LAST, topic_id NULLS LAST) AS BIGINT)
-      AS rank
+    {rank coalesce(is_met, TRUE), time_lag_ms_p95 DESC NULLS LAST, time_lag_ms_max DESC NULLS LAST, day_time DESC,
+      group_id, topic NULLS LAST, topic_id NULLS LAST} AS rank
   FROM judged
 )
-SELECT {columns}
-FROM ranked
-ORDER BY cluster, rank

@@ -33,11 +33,4 @@ shared AS (
     AS share_gated
   FROM summed
 ),
-ranked AS (
-  SELECT shared.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY share_gated NULLS LAST,
-    num_ungated_messages DESC, group_id, topic) AS BIGINT) AS rank
-  FROM shared
-)
-SELECT {columns}
-FROM ranked
-ORDER BY cluster, rank
+{ranked shared, share_gated NULLS LAST, num_ungated_messages DESC, group_id, topic}

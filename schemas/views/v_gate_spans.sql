@@ -18,8 +18,8 @@
 --       expected rows is missing. NULL: num_rows_written is NULL.
 --   num_attempts bigint  How often the span was recorded; the row shows the newest record of it.
 --   +gate_spans: suite verdict override_reason actor until_time recorded_time result_hash
---- An overlap is with the span that was recorded before. A gap is offsets that no span has, in any order of recording: no
---- gap comes from a span that is validated again, and a span that is recorded late ends a gap.
+--- An overlap is with the span that was recorded before. A gap is offsets that no span has, in any order of recording:
+--- no gap comes from a span that is validated again, and a span that is recorded late ends a gap.
 --- An attempt that failed is none of the spans when the same span was recorded again, nor is one repeated at once.
 WITH tried AS (
   SELECT gate_spans.*, count(*) OVER (PARTITION BY cluster, group_id, topic, partition, from_offset,
@@ -99,12 +99,6 @@ explained AS (
   LEFT JOIN moved ON {same_partition moved, spans} AND moved.span_number = spans.span_number
   LEFT JOIN lost ON {same_partition lost, spans} AND lost.span_number = spans.span_number
 ),
-ranked AS (
-  SELECT explained.*, CAST(row_number() OVER (PARTITION BY cluster
-    ORDER BY CASE WHEN verdict = 'failed' THEN 0 ELSE 1 END,
-      coalesce(num_gap + num_overlap, num_gap, num_overlap) DESC NULLS LAST, abs(deviation) DESC NULLS LAST, group_id, topic, partition, span_number) AS BIGINT) AS rank
-  FROM explained
-)
-SELECT {columns}
-FROM ranked
-ORDER BY cluster, rank
+{ranked explained, CASE WHEN verdict = 'failed' THEN 0 ELSE 1 END,
+  coalesce(num_gap + num_overlap, num_gap, num_overlap) DESC NULLS LAST, abs(deviation) DESC NULLS LAST, group_id,
+  topic, partition, span_number}

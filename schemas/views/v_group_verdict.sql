@@ -40,10 +40,7 @@ judged AS (
 ranked AS (
   SELECT judged.*,
     partition IS NOT NULL AND own_verdict <> 'OK' AND num_in_trouble = 1 AND num_partitions > 1 AS is_only_one,
-    CAST(row_number() OVER (PARTITION BY cluster ORDER BY badness, lag DESC NULLS LAST, group_id,
-      topic NULLS FIRST, topic_id NULLS FIRST, partition NULLS FIRST) AS BIGINT) AS rank
+    {rank badness, lag DESC NULLS LAST, group_id, topic NULLS FIRST, topic_id NULLS FIRST,
+      partition NULLS FIRST} AS rank
   FROM judged
 )
-SELECT {columns}
-FROM ranked
-ORDER BY cluster, rank

@@ -58,11 +58,4 @@ joined AS (
   LEFT JOIN followed ON followed.cluster = known.cluster AND followed.group_id = known.group_id AND place = 1
 ),
 --- Groups without a verdict are last.
-ranked AS (
-  SELECT joined.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY CASE own_verdict {worst_first} END NULLS LAST,
-      lag DESC NULLS LAST, group_id) AS BIGINT) AS rank
-  FROM joined
-)
-SELECT {columns}
-FROM ranked
-ORDER BY cluster, rank
+{ranked joined, CASE own_verdict {worst_first} END NULLS LAST, lag DESC NULLS LAST, group_id}

@@ -42,11 +42,5 @@ joined AS (
   LEFT JOIN committed ON committed.cluster = states.cluster AND committed.group_id = states.group_id
     AND committed.place = states.evidence_partition
 ),
-ranked AS (
-  SELECT joined.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY coalesce(is_dead, FALSE) DESC,
-    num_members NULLS LAST, last_commit_time NULLS LAST, group_id, from_record_offset) AS BIGINT) AS rank
-  FROM joined
-)
-SELECT {columns}
-FROM ranked
-ORDER BY cluster, rank
+{ranked joined, coalesce(is_dead, FALSE) DESC, num_members NULLS LAST, last_commit_time NULLS LAST, group_id,
+  from_record_offset}

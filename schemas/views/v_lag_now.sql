@@ -52,11 +52,5 @@ joined AS (
   WHERE judged.partition IS NOT NULL
 ),
 --- Groups without a verdict are last.
-ranked AS (
-  SELECT joined.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY CASE own_verdict {worst_first} END NULLS LAST,
-      lag DESC NULLS LAST, group_id, topic NULLS FIRST, topic_id NULLS FIRST, partition) AS BIGINT) AS rank
-  FROM joined
-)
-SELECT {columns}
-FROM ranked
-ORDER BY cluster, rank
+{ranked joined, CASE own_verdict {worst_first} END NULLS LAST, lag DESC NULLS LAST, group_id, topic NULLS FIRST,
+  topic_id NULLS FIRST, partition}

@@ -18,6 +18,3 @@ ranked AS (
   FROM offset_resets AS resets
   LEFT JOIN clusters ON clusters.cluster = resets.cluster
 )
-SELECT {columns}
-FROM ranked
-ORDER BY cluster, rank

@@ -88,11 +88,4 @@ joined AS (
   LEFT JOIN live ON live.cluster = covered.cluster AND live.evidence_partition = covered.offsets_partition
   LEFT JOIN waiting ON waiting.cluster = covered.cluster AND waiting.evidence_partition = covered.offsets_partition
 ),
-ranked AS (
-  SELECT joined.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY oldest_open_ms DESC NULLS LAST,
-    commit_bytes DESC, offsets_partition) AS BIGINT) AS rank
-  FROM joined
-)
-SELECT {columns}
-FROM ranked
-ORDER BY cluster, rank
+{ranked joined, oldest_open_ms DESC NULLS LAST, commit_bytes DESC, offsets_partition}

@@ -78,6 +78,3 @@ ranked AS (
   LEFT JOIN clusters ON clusters.cluster = counted.cluster
   LEFT JOIN sizes ON sizes.cluster = counted.cluster AND sizes.topic = counted.topic
 )
-SELECT {columns}
-FROM ranked
-ORDER BY cluster, rank

@@ -39,6 +39,3 @@ ranked AS (
       stopped_partition_ms DESC NULLS LAST, num_rebalances DESC, group_id, group_type, trigger) AS BIGINT) AS rank
   FROM shared LEFT JOIN clusters ON clusters.cluster = shared.cluster
 )
-SELECT {columns}
-FROM ranked
-ORDER BY cluster, rank

@@ -170,12 +170,5 @@ joined AS (
   LEFT JOIN clusters ON clusters.cluster = storms.cluster
   LEFT JOIN repeated ON {same_streak repeated, storms} AND repeated.place = 1
 ),
-ranked AS (
-  SELECT joined.*, CAST(row_number() OVER (PARTITION BY cluster
-    ORDER BY CASE kind WHEN 'storm' THEN 1 ELSE 2 END, generations_per_hour DESC, num_rebalances DESC,
-      group_id, from_time, evidence_partition) AS BIGINT) AS rank
-  FROM joined
-)
-SELECT {columns}
-FROM ranked
-ORDER BY cluster, rank
+{ranked joined, CASE kind WHEN 'storm' THEN 1 ELSE 2 END, generations_per_hour DESC, num_rebalances DESC, group_id,
+  from_time, evidence_partition}

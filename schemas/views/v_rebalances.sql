@@ -79,17 +79,7 @@ newest_verdicts AS (
   GROUP BY cluster, group_id
 ),
 joined AS (
-  SELECT rebalance.cluster, rebalance.group_id, rebalance.group_type, rebalance.assignment_offset,
-    rebalance.from_generation, rebalance.to_generation, rebalance.start_time, rebalance.is_start_exact,
-    rebalance.end_time, rebalance.is_provisional, rebalance.duration_ms, rebalance.outcome, rebalance.trigger,
-    rebalance.mode, rebalance.members_joined, rebalance.members_departed, rebalance.num_members_before,
-    rebalance.num_members_after, rebalance.leader_before, rebalance.leader_after, rebalance.num_partitions,
-    rebalance.num_moved, rebalance.num_returned, rebalance.num_withheld, rebalance.num_maybe_revoking,
-    rebalance.num_ready_to_migrate, rebalance.num_unknown_owned, rebalance.num_unowned, rebalance.is_follow_up,
-    rebalance.unpersisted_rounds, rebalance.sync_ms, rebalance.stopped_partition_ms, rebalance.assignor_before,
-    rebalance.assignor_after, rebalance.trigger_detail, rebalance.unread_partition_low_ms,
-    rebalance.unread_partition_high_ms, rebalance.longest_unread_high_ms, rebalance.evidence_partition,
-    rebalance.evidence_first_offset, rebalance.evidence_last_offset, rebalance.confidence, changes.changed_member_id,
+  SELECT rebalance.*, changes.changed_member_id,
     clients.client_id AS changed_client_id,
     clients.client_host AS changed_client_host, gaps.commit_gap_ms,
     rebalance.evidence_first_offset >= stretch.complete_from_offset AS is_complete, waiting.unread_so_far_ms,
@@ -97,17 +87,12 @@ joined AS (
     clusters.as_of_time, clusters.history_since_time
   FROM rebalances AS rebalance
   LEFT JOIN clusters ON clusters.cluster = rebalance.cluster
-  LEFT JOIN gaps ON gaps.cluster = rebalance.cluster AND gaps.group_id = rebalance.group_id
-    AND gaps.assignment_offset = rebalance.assignment_offset
-  LEFT JOIN changes ON changes.cluster = rebalance.cluster AND changes.group_id = rebalance.group_id
-    AND changes.assignment_offset = rebalance.assignment_offset
+  LEFT JOIN gaps ON {same_assignment gaps, rebalance}
+  LEFT JOIN changes ON {same_assignment changes, rebalance}
   LEFT JOIN clients ON clients.cluster = rebalance.cluster AND clients.group_id = rebalance.group_id
     AND clients.member_id = changes.changed_member_id
-  LEFT JOIN waiting ON waiting.cluster = rebalance.cluster AND waiting.group_id = rebalance.group_id
-    AND waiting.assignment_offset = rebalance.assignment_offset
-  LEFT JOIN missed ON missed.cluster = rebalance.cluster AND missed.group_id = rebalance.group_id
-    AND missed.assignment_offset = rebalance.assignment_offset
-    AND missed.evidence_partition = rebalance.evidence_partition
+  LEFT JOIN waiting ON {same_assignment waiting, rebalance}
+  LEFT JOIN missed ON {same_assignment missed, rebalance} AND missed.evidence_partition = rebalance.evidence_partition
   LEFT JOIN newest_verdicts ON newest_verdicts.cluster = rebalance.cluster
     AND newest_verdicts.group_id = rebalance.group_id
   LEFT JOIN history_coverage AS stretch ON stretch.cluster = rebalance.cluster
@@ -116,14 +101,7 @@ joined AS (
 ),
 --- What nobody has yet has no upper bound, but it was unread for so long already. What was stopped on purpose is not
 --- missed.
-ranked AS (
-  SELECT joined.*, CAST(row_number() OVER (PARTITION BY cluster
-    ORDER BY CASE WHEN unread_so_far_ms IS NULL OR NOT is_missed THEN {wide unread_partition_high_ms}
-      ELSE {wide coalesce(unread_partition_high_ms, 0)} + unread_so_far_ms END DESC NULLS LAST,
-    stopped_partition_ms DESC NULLS LAST, duration_ms DESC NULLS LAST, group_id, assignment_offset,
-    evidence_partition) AS BIGINT) AS rank
-  FROM joined
-)
-SELECT {columns}
-FROM ranked
-ORDER BY cluster, rank
+{ranked joined,
+  CASE WHEN unread_so_far_ms IS NULL OR NOT is_missed THEN {wide unread_partition_high_ms}
+    ELSE {wide coalesce(unread_partition_high_ms, 0)} + unread_so_far_ms END DESC NULLS LAST,
+  stopped_partition_ms DESC NULLS LAST, duration_ms DESC NULLS LAST, group_id, assignment_offset, evidence_partition}

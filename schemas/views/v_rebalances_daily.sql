@@ -43,8 +43,7 @@ dated AS (
   SELECT rebalance.*, date_trunc('day', start_time) AS day_time, coalesce(num_lost, 0) AS num_lost,
     CASE WHEN to_generation > from_generation THEN CAST(to_generation AS BIGINT) - from_generation ELSE 1 END AS rounds
   FROM rebalances AS rebalance
-  LEFT JOIN lost ON lost.cluster = rebalance.cluster AND lost.group_id = rebalance.group_id
-    AND lost.assignment_offset = rebalance.assignment_offset
+  LEFT JOIN lost ON {same_assignment lost, rebalance}
 ),
 counted AS (
   SELECT cluster, day_time, group_id, group_type, trigger, 1 AS is_rebalance, outcome, is_follow_up, rounds,
@@ -60,8 +59,7 @@ counted AS (
       NULL AS num_withheld, NULL AS num_ready_to_migrate, NULL AS num_lost,
     idle_ms, unread_low_ms, unread_high_ms, unread_high_ms
   FROM partition_moves AS move
-  LEFT JOIN rebalances AS rebalance ON rebalance.cluster = move.cluster AND rebalance.group_id = move.group_id
-    AND rebalance.assignment_offset = move.assignment_offset
+  LEFT JOIN rebalances AS rebalance ON {same_assignment rebalance, move}
   WHERE move.kind = 'returned' AND rebalance.assignment_offset IS NULL
 )
 SELECT cluster, day_time, group_id, group_type, trigger, {total is_rebalance} AS num_rebalances,

@@ -38,12 +38,9 @@ limits AS (
   GROUP BY cluster
 ),
 records AS (
-{record_sizes classic_group_metadata, ''}
-  UNION ALL
-{record_sizes group_member_metadata, member_id}
-  UNION ALL
-{record_sizes target_assignment_members, member_id}
-  UNION ALL
+{record_sizes classic_group_metadata, ''} UNION ALL
+{record_sizes group_member_metadata, member_id} UNION ALL
+{record_sizes target_assignment_members, member_id} UNION ALL
 {record_sizes current_member_assignments, member_id}
 ),
 batches AS (
@@ -104,10 +101,6 @@ limited AS (
 ),
 ranked AS (
   SELECT limited.*, CAST(batch_bytes AS DOUBLE) / CAST(limit_bytes AS DOUBLE) AS share_of_limit,
-    CAST(row_number() OVER (PARTITION BY cluster ORDER BY batch_bytes DESC NULLS LAST, group_id, record_table)
-      AS BIGINT) AS rank
+    {rank batch_bytes DESC NULLS LAST, group_id, record_table} AS rank
   FROM limited
 )
-SELECT {columns}
-FROM ranked
-ORDER BY cluster, rank

@@ -41,6 +41,3 @@ ranked AS (
       day_time DESC NULLS LAST, topic NULLS LAST, topic_id NULLS LAST) AS BIGINT) AS rank
   FROM summed LEFT JOIN clusters ON clusters.cluster = summed.cluster
 )
-SELECT {columns}
-FROM ranked
-ORDER BY cluster, rank

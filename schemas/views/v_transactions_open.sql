@@ -14,11 +14,4 @@ aged AS (
   FROM transactions AS begun LEFT JOIN clusters ON clusters.cluster = begun.cluster
   WHERE outcome = 'open'
 ),
-ranked AS (
-  SELECT aged.*, CAST(row_number() OVER (PARTITION BY cluster ORDER BY age_ms DESC NULLS LAST, evidence_partition,
-    first_offset, producer_id) AS BIGINT) AS rank
-  FROM aged
-)
-SELECT {columns}
-FROM ranked
-ORDER BY cluster, rank
+{ranked aged, age_ms DESC NULLS LAST, evidence_partition, first_offset, producer_id}

@@ -51,6 +51,3 @@ ranked AS (
   LEFT JOIN gated_later ON {same_commit gated_later, ungated}
   LEFT JOIN owners ON {same_commit owners, ungated} AND owners.age = 1
 )
-SELECT {columns}
-FROM ranked
-ORDER BY cluster, rank

@@ -1,4 +1,4 @@
-"""Takes the pictures of the report that the README shows:
+"""Takes the pictures of the report that README and tour show, in both colour schemes:
 
     groupscope report --warehouse warehouse --report report
     python -m tests.browser.pictures report/index.html docs
@@ -16,9 +16,14 @@ from playwright.sync_api import sync_playwright
 
 from tests.browser.chromium import arguments, chromium
 
-GROUP = "classic-killed"
-SETTLED_MS = 2_000
-SIZES = {"report.png": (1100, 640), "report-group.png": (1100, 1140)}
+GROUP = "#group/modern-static"
+# Fragment, colour scheme, width and height.
+PICTURES = {
+    "report.png": ("", "light", 1440, 900),
+    "report-dark.png": ("", "dark", 1440, 900),
+    "report-group.png": (GROUP, "light", 1440, 900),
+    "report-group-dark.png": (GROUP, "dark", 1440, 900),
+}
 # Of a PNG: its first bytes, what each chunk adds to its content, and the chunk of a text with its name.
 SIGNATURE, AROUND_CONTENT, TEXT_CHUNK = b"\x89PNG\r\n\x1a\n", 12, b"tEXt"
 NAME = b"texts\0"
@@ -38,14 +43,13 @@ SHOWN_TEXTS = """() => {
 def take(page, folder):
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=arguments())
-        for name, (width, height) in SIZES.items():
-            tab = browser.new_page(viewport={"width": width, "height": height})
-            tab.goto(page.resolve().as_uri())
-            if "group" in name:
-                tab.get_by_role("table").get_by_role("link", name=GROUP, exact=True).click()
-                # Parts above get their true heights while the page scrolls to this one.
-                tab.wait_for_timeout(SETTLED_MS)
+        for name, (fragment, scheme, width, height) in PICTURES.items():
+            context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+            tab = context.new_page()
+            tab.goto(f"{page.resolve().as_uri()}{fragment}")
+            tab.wait_for_selector("main svg")
             (folder / name).write_bytes(with_texts(tab.screenshot(), shown_texts(tab)))
+            context.close()
         browser.close()
 
 

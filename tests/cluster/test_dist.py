@@ -44,13 +44,22 @@ def test_python_imports_from_the_zip(dist, tmp_path):
     assert told.startswith(str(archive))
 
 
+def test_help_is_read_from_the_zip(dist, tmp_path):
+    archive = dist.pack(ROOT, tmp_path / "dist")
+    environment = os.environ | {"PYTHONPATH": str(archive), "COLUMNS": "80"}
+    command = [sys.executable, "-m", "jobs.cli", "help", "why"]
+    told = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True).stdout
+    read = (ROOT / "tests" / "terminals" / "golden" / "help-why.txt").read_text()
+    assert read == f"$ groupscope help why\n{told}--- exit code 0\n"
+
+
 def test_the_report_finds_its_templates_and_questions_in_the_zip(dist, tmp_path):
     archive = dist.pack(ROOT, tmp_path / "dist")
     program = (
-        "from jobs.reporting import pages; from jobs.reporting.rows import questions; import sys; "
+        "from jobs.reporting import pages, questions; import sys; "
         "assert pages.__file__.startswith(sys.argv[1]); "
-        "print(len(pages.part_of_page('patterns.html', {})) > 0, len(questions.group_statements('c', ['g'])) > 0, "
-        "len(questions.row_statements('c')) > 0)"
+        "print(len(pages.script()) > 0, len(pages.resource('report.html')) > 0, "
+        "all(questions.statements(each, 'c') for each in ('cluster', 'made', 'lanes', 'stories', 'rows')))"
     )
     told = subprocess.run(
         [sys.executable, "-c", program, str(archive)],

@@ -17,6 +17,7 @@ import pytest
 from jobs.storage.places.local_place import LocalPlace
 from jobs.warehouses.warehouse_marker import MARKER
 from tests.builders.logs.segments import COMMIT_KEY, COMMIT_V3, GROUP_KEY, GROUP_V3, batch, segment
+from tests.builders.warehouses.version_2 import unpacked
 from tests.docs.pages import ROOT
 from tests.runs.refused import fill, mounted
 from tests.runs.typed_here import typed_here
@@ -123,6 +124,9 @@ class Desk:
 
     def make_newer(self):
         (self.copy("newer") / MARKER).write_text('{"contract_version": 99}')
+
+    def make_older(self):
+        unpacked("kept", self.folder / "packed").rename(self.place("older"))
 
     def make_cut(self):
         *_, newest = sorted((self.copy("cut") / "runs" / "_delta_log").glob("*.json"))

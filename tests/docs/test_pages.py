@@ -23,7 +23,7 @@ def test_every_target_and_path_that_a_page_names_exists(page):
 
 
 def test_the_readme_is_a_front_door():
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 150
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 120
 
 
 def test_the_line_of_a_snapshot_is_one():

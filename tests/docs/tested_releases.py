@@ -17,6 +17,7 @@ PAGES: Final = (ROOT / "README.md", ROOT / "docs" / "inputs.md")
 TABLE: Final = re.compile(r"^\| part \| tested releases \|\n(?:\|.*\n)+", re.M)
 # What a release's name ends with, where it has two coordinators.
 COORDINATORS: Final = {"old": "old coordinator", "new": "new coordinator"}
+LOCKS: Final = ("requirements.lock", "requirements-dev.lock")
 LIBRARIES: Final = {"confluent-kafka": "confluent-kafka (librdkafka)", "kafka-python": "kafka-python"}
 
 
@@ -25,6 +26,8 @@ def table() -> str:
         "layouts of records, against Kafka's own classes": ", ".join(versions_of_classes()),
         "brokers, each with a log of its own": ", ".join(brokers()),
         "clients": ", ".join(clients()),
+        "Python": "3.11; 3.13 for the local engine alone, by pip",
+        "Spark": f"{locked('pyspark')}, with Delta {locked('delta-spark')}",
     }
     lines = ["| part | tested releases |", "|---|---|", *(f"| {part} | {of} |" for part, of in rows.items())]
     return "".join(f"{line}\n" for line in lines)
@@ -54,11 +57,15 @@ def brokers() -> Iterator[str]:
 def clients() -> Iterator[str]:
     newest = max((name.partition("-")[0] for name in releases.RELEASES), key=number)
     yield f"Java {newest}, in some tests that of the broker's release"
-    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     for package, shown in LIBRARIES.items():
-        locked = re.search(rf"^{package}==(\S+)", lock, re.M)
-        assert locked is not None, package
-        yield f"{shown} {locked[1]}"
+        yield f"{shown} {locked(package)}"
+
+
+def locked(package: str) -> str:
+    text = "".join((ROOT / name).read_text(encoding="utf-8") for name in LOCKS)
+    version = re.search(rf"^{package}==(\S+)", text, re.M)
+    assert version is not None, package
+    return version[1]
 
 
 def main(arguments: list[str]) -> int:

@@ -15,7 +15,8 @@ from jobs.gating.declarations.waivers import waivers as waivers_of
 from jobs.gating.findings import num_at_or_above
 from jobs.output.failure import Failure
 from jobs.pages.run_pages import finding_lines
-from jobs.reporting.parts.findings import findings_of
+from jobs.reporting.findings import finding_table
+from schemas.tables import TABLES
 from schemas.words.gate import FindingKind
 from tests.findings.cases import Answer, all_cases, answers, findings, only_about, rows_of
 from tests.make.tables import NOW, Row
@@ -24,6 +25,8 @@ DAY = timedelta(days=1)
 CASES = all_cases()
 QUIET, WAIVED = CASES["lists: a quiet log has no finding"], CASES["lists: waivers are for these"]
 OF_SUITES = {"suite_error", "expectation_failed"}
+# Columns of findings that a case may lack.
+FULL = dict.fromkeys(column.name for column in TABLES["findings"].columns)
 
 
 @pytest.fixture(scope="module")
@@ -202,9 +205,10 @@ def test_pages_show_what_every_expected_finding_says() -> None:
         whole = {"group_id": None, "topic": None, "confidence": "certain", "at_time": None, "query": "SELECT 1",
                  "topic_partitions": [], **row,
                  "run_id": "00000005-gate", "rank": 1, "is_new": True, "waived_until_time": None}  # fmt: skip
-        page, (shown,) = "\n".join(finding_lines([whole])), findings_of([whole], {}, ())
-        assert row["message"] in page and shown.message == row["message"]
-        assert "None" not in f"{page} {shown.evidence or ''} {shown.dump or ''}"
+        page = "\n".join(finding_lines([whole]))
+        table = finding_table({"findings": [FULL | whole], "logs": [], "members": []}, "warehouse", has_names=True)
+        assert row["message"] in page and table["message"] == [row["message"]]
+        assert "None" not in f"{page} {table['evidence'][0] or ''} {table['dump'][0] or ''} {table['next'][0]}"
 
 
 WAIVER = """

@@ -81,9 +81,9 @@ def test_many_are_counted_and_waived_ones_do_not_count() -> None:
 
 
 def test_of_new_findings_the_worst_are_shown_and_known_ones_are_counted() -> None:
-    rows = [finding("stopped", "critical", f"g{number}") for number in range(14)]
-    rows += [finding("often", "info"), finding("often", "info", waived_until_time=DECEMBER)]
-    lines = list(new_finding_lines(rows, [number in (0, 12, 14) for number in range(16)]))
+    rows = [finding("stopped", "critical", f"g{number}", is_new=number not in (0, 12)) for number in range(14)]
+    rows += [finding("often", "info", is_new=None), finding("often", "info", waived_until_time=DECEMBER)]
+    lines = list(new_finding_lines(rows))
     assert lines[:2] == [
         "critical  stopped: g1: what",
         "            likely; __consumer_offsets-3, records 1,000 to 2,000",
@@ -96,14 +96,7 @@ def test_of_new_findings_the_worst_are_shown_and_known_ones_are_counted() -> Non
         "known     3 since before: 2 critical, 1 info; --verbose lists them",
         "waived    1",
     ]
-    assert list(new_finding_lines(rows[:1], [False])) == lines_of(rows[0])
-
-
-def lines_of(row: dict[str, Any]) -> list[str]:
-    return [
-        f"critical  stopped: {row['group_id']}: what",
-        "            likely; __consumer_offsets-3, records 1,000 to 2,000",
-    ]
+    assert list(new_finding_lines(rows[1:2])) == lines[:2]
 
 
 def test_no_name_draws_a_line_of_its_own() -> None:

@@ -12,8 +12,8 @@ from random import Random
 import numpy as np
 import pyarrow as pa
 
-from schemas import payloads
 from schemas.fields import Message
+from schemas.records import ASSIGNMENT, SUBSCRIPTION
 from tests.builders.records.raw_records import Scene
 from tests.fuzz.logs import pairs
 from tests.fuzz.mutations import mutate_bytes
@@ -23,7 +23,7 @@ from udfs.assignors.questions import Unreadable, read_subscription
 from udfs.decoding.client_payloads import consumer_payloads, decode_payload, decode_user_data
 from udfs.decoding.decode import decode
 
-MESSAGES = (payloads.SUBSCRIPTION, payloads.ASSIGNMENT)
+MESSAGES = (SUBSCRIPTION, ASSIGNMENT)
 PROTOCOLS = ("range", "sticky", "cooperative-sticky", "stream", None)
 CONSUMER_KINDS = [("consumer", protocol, message) for protocol in PROTOCOLS for message in MESSAGES]
 OTHER_KINDS = [(name, None, message) for name in ("connect", "sr") for message in MESSAGES]
@@ -64,7 +64,7 @@ class PayloadTarget(Target):
 def check_one(kind: tuple[str, str | None, Message], raw: bytes) -> None:
     protocol_type, protocol, message = kind
     if protocol_type != "consumer":
-        understood = decode_payload(protocol_type, message is payloads.SUBSCRIPTION, raw)
+        understood = decode_payload(protocol_type, message is SUBSCRIPTION, raw)
     else:
         understood = decode_user_data(protocol, message, raw)
         with suppress(Unreadable):

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from schemas.payloads import ASSIGNMENT, SUBSCRIPTION
+from schemas.records import ASSIGNMENT, SUBSCRIPTION
 from tests.builders.records.encoder import encode_payload
 from tests.make.log import NOW, Op, at, op
 

@@ -64,6 +64,18 @@ STATES = {
         after((20_000, value(2, state=19_999), dead())), """
         anomalies kind =>
         states ended_by => … | deleted"""),
+    "a group may be deleted and made again in one batch and millisecond": (
+        after((9000, value(2, state=8999)), (20_000, dead(), created(20_000)),
+              (30_000, value(1, TWO, state=29_000))), """
+        states state ended_by to_record_offset => … | Empty deleted 3 | PreparingRebalance next_state 5
+            | CompletingRebalance next_state 5 | Stable - -
+        rebalances trigger from_generation unpersisted_rounds => … | group_created 0 0
+        anomalies kind =>"""),
+    "so may one that still had members, which is impossible": (
+        after((20_000, dead(), created(20_000))), """
+        members leave_kind to_record_offset => group_deleted 2 | group_deleted 2
+        owners ended_by => group_deleted | group_deleted | group_deleted
+        anomalies kind record_offset => impossible_order 2"""),
     "history time outlives a group": (
         Log((9, value(1)), (10, dead()), (5, value(1))), "states from_time => … | 10"),
 }  # fmt: skip

@@ -3,7 +3,7 @@
 import re
 
 PROGRESS = re.compile(
-    r"groupscope: [A-Za-z :]+: (\d+%( of [\d,]+ (MB|(record|task|statement|suite|group|file|row|table)s?))?, )?"
+    r"groupscope: [A-Za-z :]+: (\d+%( of [\d,]+ ([kM]B|(record|task|statement|suite|group|file|row|table)s?))?, )?"
     r"\d+ (s|min) so far"
     r"(, about \d+ (s|min) left)?"
 )

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
-from schemas.functions import FUNCTIONS
 from schemas.renames import RENAMES, Named, old_name, renamed, renamed_columns
-from schemas.tables import USER_TABLES
+from schemas.tables import FUNCTIONS, USER_TABLES
 from schemas.views import VIEWS
 
 ROOT = Path(__file__).parents[2]

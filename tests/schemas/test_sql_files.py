@@ -4,8 +4,10 @@ import pytest
 
 from schemas.records import FAMILIES
 from schemas.sql_files import declared, filled, part, shipped, sql_file
-from schemas.tables import SUBJECTS, TABLES, Column, ListOf, Type, WrongDeclaration
+from schemas.tables import SUBJECTS, TABLES, Column, ListOf, Type
 from schemas.views import NAMES, VIEWS, view_of
+from schemas.words import enumerations
+from schemas.words.lines import WrongDeclaration
 from tests.runs.ingested import ROOT
 
 TEXT = """\
@@ -105,11 +107,16 @@ def test_a_view_says_what_its_rows_and_columns_are(text):
 
 @pytest.mark.parametrize(
     ("folder", "ending", "names"),
-    [("views", ".sql", NAMES), ("tables", ".tables", tuple(SUBJECTS)), ("records", ".json", FAMILIES)],
+    [
+        ("views", ".sql", NAMES),
+        ("tables", ".tables", (*SUBJECTS, "functions")),
+        ("records", ".json", FAMILIES),
+        ("words", ".words", enumerations.SUBJECTS),
+    ],
 )
 def test_every_file_of_a_folder_is_read(folder, ending, names):
     """Files are named in an order, so a new one may be forgotten."""
-    files = [path.name for path in (ROOT / "schemas" / folder).iterdir() if path.name != "__pycache__"]
+    files = [path.name for path in (ROOT / "schemas" / folder).iterdir() if path.suffix not in ("", ".py")]
     assert sorted(files) == sorted(f"{name}{ending}" for name in names)
 
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from jobs.pages.prometheus_file import RANKS
-from jobs.reporting.parts.overview import VERDICTS
+from jobs.reporting.report import WORST
 from schemas.views import VIEWS
 from schemas.words.lag import WORST_FIRST, LagVerdict
 from udfs.rules.verdicts.burrow_evaluation import IN_ORDER
@@ -17,8 +17,8 @@ WITHOUT = {"udfs/rules/verdicts/own_verdict.py", "udfs/rules/verdicts/burrow_eva
 
 def test_down_is_the_worst_of_all() -> None:
     assert WORST_FIRST[0] == IN_ORDER[-1] == min(RANKS, key=RANKS.__getitem__) == LagVerdict.DOWN
-    assert VERDICTS[0] == LagVerdict.DOWN
-    assert {*WORST_FIRST} == {*RANKS} == {*LagVerdict} and VERDICTS[-1] == LagVerdict.OK
+    assert WORST.startswith("CASE verdict WHEN 'DOWN' THEN 0 ")
+    assert {*WORST_FIRST} == {*RANKS} == {*LagVerdict} and WORST_FIRST[-1] == LagVerdict.OK
     assert "WHEN 'DOWN' THEN 1 " in VIEWS["v_group_verdict"].sql
 
 

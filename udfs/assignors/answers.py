@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from udfs.assignors.groups import Answer, Assignment, AssignorFailed, Group, Partition, group_of
+from udfs.assignors.groups import Answer, AssignorFailed, Group, Lists, Partition, group_of
 from udfs.assignors.questions import (
     BY_PROTOCOL,
     PROPOSAL,
@@ -42,7 +42,7 @@ CLASSIC, CONSUMER, SHARE = GroupProtocol
 class Assignor:
     """From `since` on its answer is known, from `ordered_since` on the order of each member's list too."""
 
-    assign: Callable[[Group], Assignment]
+    assign: Callable[[Group], Lists]
     since: Release
     ordered_since: Release
 

@@ -8,7 +8,7 @@ import struct
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice, repeat
+from itertools import chain, islice, repeat
 from typing import Final
 
 import numpy as np
@@ -23,6 +23,7 @@ from udfs.assignors.java.maps import (
     copied_set,
     filled,
     java_sorted,
+    may_make_trees,
     ranks,
     string_hashes,
     table_capacity,
@@ -40,7 +41,7 @@ Codes = NDArray[np.int32]
 Positions = NDArray[np.intp]
 # A topic's position, and the partition's number.
 Partition = tuple[int, int]
-# By member.
+# By member: what it has, or gets.
 Lists = list[list[Partition]]
 PartitionRacks = Sequence[Sequence[str | None]]
 
@@ -63,11 +64,8 @@ class Rows:
     @staticmethod
     def of_lists(lists: Sequence[Sequence[Partition]]) -> "Rows":
         """Of each member in turn its topics and partitions."""
-        return Rows(
-            np.array([member for member, rows in enumerate(lists) for _ in rows], np.int32),
-            np.array([topic for rows in lists for topic, _ in rows], np.int32),
-            np.array([partition for rows in lists for _, partition in rows], np.int32),
-        )
+        flat = np.fromiter(chain.from_iterable(chain.from_iterable(lists)), np.int32).reshape(-1, 2).T.copy()
+        return Rows(np.repeat(np.arange(len(lists), dtype=np.int32), list(map(len, lists))), flat[0], flat[1])
 
     def triples(self) -> list[tuple[int, int, int]]:
         """Each row's member, topic and partition."""
@@ -83,9 +81,6 @@ class Rows:
     def take(self, chosen: NDArray[np.bool_] | Positions) -> "Rows":
         return Rows(self.members[chosen], self.topics[chosen], self.partitions[chosen])
 
-    def joined(self, other: "Rows") -> "Rows":
-        return Rows(*map(np.concatenate, zip(vars(self).values(), vars(other).values(), strict=True)))
-
 
 def each_once(rows: Rows) -> Rows:
     """Without rows that were there before: a member has a partition once, whatever a list says."""
@@ -95,9 +90,7 @@ def each_once(rows: Rows) -> Rows:
     return rows if len(first) == len(rows) else rows.take(np.array(list(first.values()), np.intp))
 
 
-# What each member gets.
-Assignment = Lists
-Answer = Assignment | AssignorFailed
+Answer = Lists | AssignorFailed
 
 
 @dataclass(frozen=True)
@@ -153,8 +146,9 @@ class Group:
 
     @cached_property
     def names(self) -> Keys[int]:
-        """Of topics."""
-        return Keys(self.topic_codes.__getitem__, lambda topic: utf_16(self.topics[topic]))
+        """Of topics. They do not refer to the group: it would be a cycle, which only Python's collector frees."""
+        topics = self.topics
+        return Keys(self.topic_codes.__getitem__, lambda topic: utf_16(topics[topic]))
 
     @cached_property
     def topic_ids(self) -> Keys[int]:
@@ -166,6 +160,15 @@ class Group:
     def walked(self) -> list[int]:
         """The members as Kafka walks its map of them."""
         return walked(self.hash_codes[: len(self.members)], lambda member: utf_16(self.members[member]))
+
+    @cached_property
+    def walked_again(self) -> list[int]:
+        """As Kafka walks a map that it fills while it walks the first. The two differ only where a bucket is a tree."""
+        first, codes = self.walked, self.hash_codes
+        if not may_make_trees(codes[: len(first)]):
+            return first
+        again = walked([codes[member] for member in first], lambda place: utf_16(self.members[first[place]]))
+        return [first[place] for place in again]
 
     @cached_property
     def walked_classes(self) -> list[int]:
@@ -277,10 +280,10 @@ def group_of(spec: Spec) -> Group:
 
 
 class Audiences:
-    """Who subscribes to each topic that the metadata knows, in a given order of members. `class_of`: of each member.
-    `numbers` are those of the topics' audiences; topics of the same classes have one, and one list in `members`."""
+    """Who subscribes to each topic that the metadata knows, in a given order of members. `numbers` are those of the
+    topics' audiences; topics of the same classes have one, and one list in `members`."""
 
-    def __init__(self, group: Group, class_of: Sequence[int], order: Sequence[int]) -> None:
+    def __init__(self, group: Group, order: Sequence[int]) -> None:
         classes: dict[int, list[int]] = {}
         for own, topics in enumerate(group.subscriptions):
             for topic in dict.fromkeys(topics):
@@ -288,7 +291,9 @@ class Audiences:
                     classes.setdefault(topic, []).append(own)
         known: dict[tuple[int, ...], int] = {}
         self.numbers = {topic: known.setdefault(tuple(of), len(known)) for topic, of in classes.items()}
-        self.members = [[member for member in order if class_of[member] in chosen] for chosen in map(frozenset, known)]
+        self.members = [
+            [member for member in order if group.classes[member] in chosen] for chosen in map(frozenset, known)
+        ]
 
     def of(self, topic: int) -> list[int]:
         return self.members[self.numbers[topic]]
@@ -375,18 +380,12 @@ def empty_target(group: Group) -> Target:
 
 
 def recorded_targets(group: Group) -> list[Target]:
-    """Of each member in the walk. In a map of sets each partition is once, and those of a topic are where the first of
-    them is, whatever a record lists."""
+    """By member. In a map of sets each partition is once, and those of a topic are where the first of them is, whatever
+    a record lists."""
     recorded: list[dict[int, dict[int, None]]] = [{} for _ in group.members]
     for topics, own in zip(recorded, group.owned, strict=True):
         for topic, partition in own:
             partitions = topics.setdefault(topic, {})
             if partition != ABSENT:
                 partitions[partition] = None
-    return [Target(group, recorded[member]) for member in group.walked]
-
-
-def by_member(group: Group, walks: Sequence[list[Partition]]) -> Assignment:
-    """What each member in the walk gets."""
-    lists = dict(zip(group.walked, walks, strict=True))
-    return [lists[member] for member in range(len(walks))]
+    return [Target(group, topics) for topics in recorded]

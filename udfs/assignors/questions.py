@@ -13,7 +13,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from schemas.payloads import SUBSCRIPTION
+from schemas.records import SUBSCRIPTION
 from udfs.decoding.scalar_reader import Malformed, read_message
 
 INT32_MAX = 2**31 - 1
@@ -120,22 +120,24 @@ class Value:
     def fail(self, expected: str) -> SpecError:
         return SpecError(f"{self.path}{': ' if self.path else ''}{json_text(self.value)}, expected {expected}")
 
-    def object(self, known: Collection[str], protocol: GroupProtocol | None = None) -> "Fields":
-        """Its fields that are not null. Fields that only groups of other protocols have would be ignored, so they are
-        refused."""
+    def object(
+        self, readers: "Readers", required: Collection[str] = (), protocol: GroupProtocol | None = None
+    ) -> dict[str, Any]:
+        """Its fields that are not null, read. Fields that only groups of other protocols have would be ignored, so they
+        are refused."""
         if not isinstance(self.value, dict):
             raise self.fail("an object")
-        fields = Fields(f"{self.path}." if self.path else "")
+        at = f"{self.path}." if self.path else ""
         for name, value in self.value.items():
-            if name not in known:
-                raise SpecError(f"{fields.at}{shorten(name)}: unknown field, expected one of {', '.join(known)}")
-            if value is not None:
-                fields[name] = Value(fields.at + name, value)
-        for name in fields if protocol is not None else ():
-            if protocol not in PROTOCOLS_OF.get(name, GroupProtocol):
-                raise SpecError(
-                    f"{fields.at}{name}: expected only with group_protocol {' or '.join(PROTOCOLS_OF[name])}"
-                )
+            if name not in readers:
+                raise SpecError(f"{at}{shorten(name)}: unknown field, expected one of {', '.join(readers)}")
+            if value is not None and protocol not in (None, *PROTOCOLS_OF.get(name, GroupProtocol)):
+                raise SpecError(f"{at}{name}: expected only with group_protocol {' or '.join(PROTOCOLS_OF[name])}")
+        given = {name: value for name in readers if (value := self.value.get(name)) is not None}
+        fields = {name: readers[name](Value(at + name, value)) for name, value in given.items()}
+        for name in required:
+            if name not in given:
+                raise SpecError(f"{at}{name}: missing")
         return fields
 
     def items(self) -> list["Value"]:
@@ -181,31 +183,12 @@ class Value:
             raise self.fail("bytes as hexadecimal digits") from None
 
 
-class Fields(dict[str, Value]):
-    """`at`: the path before their names."""
-
-    def __init__(self, at: str) -> None:
-        self.at = at
-
-    def required(self, name: str) -> Value:
-        if name not in self:
-            raise SpecError(f"{self.at}{name}: missing")
-        return self[name]
-
-    def optional(self, name: str, read: Callable[[Value], T]) -> T | None:
-        return read(self[name]) if name in self else None
+Readers = Mapping[str, Callable[[Value], Any]]
 
 
 # -- the line
 
 
-SPEC_FIELDS = (
-    *("id", "group_protocol", "assignor", "topics", "members", "leader_memory", "assignable", "release", "jdk"),
-)
-TOPIC_FIELDS = ("name", "partitions", "topic_id", "racks")
-MEMBER_IDS = ("member_id", "group_instance_id")
-SUBSCRIBED_FIELDS = ("rack_id", "subscribed_topics", "owned", "generation", "user_data", "target")
-MEMBER_FIELDS = (*MEMBER_IDS, *SUBSCRIBED_FIELDS, "subscription")
 PROTOCOLS_OF: Mapping[str, tuple[GroupProtocol, ...]] = MappingProxyType(
     {
         "leader_memory": (GroupProtocol.CLASSIC,),
@@ -220,15 +203,26 @@ def read_spec(line: object, defaults: Mapping[str, Any] | None = None) -> Spec:
     """The spec of an object as JSON gives it; `defaults` are fields for specs that lack them."""
     if not isinstance(line, dict):
         raise Value("", line).fail("an object")
-    whole = Value("", {**(defaults or {}), **line})
-    protocol = whole.object(SPEC_FIELDS).required("group_protocol").one_of(tuple(GroupProtocol))
-    fields = whole.object(SPEC_FIELDS, protocol)
+    whole = {**(defaults or {}), **line}
+    protocol = Value("", {"group_protocol": whole.get("group_protocol")}).object(PROTOCOL, PROTOCOL)["group_protocol"]
     # Records of modern groups name topics by id, and Kafka's maps hold each id once.
     keys = ("name",) if protocol == GroupProtocol.CLASSIC else ("name", "topic_id")
-    topics = distinct(fields.required("topics"), keys, read_topic)
-    members = distinct(fields.required("members"), ("member_id",), lambda each: read_member(each, protocol))
+    readers: Readers = {
+        "id": lambda value: None,
+        **PROTOCOL,
+        "assignor": Value.name,
+        "topics": lambda value: distinct(value, keys, read_topic),
+        "members": lambda value: distinct(value, ("member_id",), lambda each: read_member(each, protocol)),
+        "leader_memory": lambda value: value.number(lowest=-1),
+        "assignable": read_owned,
+        "release": read_release,
+        "jdk": lambda value: value.one_of(JDKS),
+    }
+    fields = Value("", whole).object(readers, ("topics", "members", "assignor"), protocol)
+    fields.pop("id", None)
+    topics, members = fields.pop("topics"), fields.pop("members")
     if not members:
-        raise fields["members"].fail("at least one member")
+        raise Value("members", []).fail("at least one member")
     if (count := sum(topic.partitions for topic in topics)) > MOST_PARTITIONS:
         raise SpecError(f"topics: {count} partitions together, expected at most {MOST_PARTITIONS}")
     assumed: tuple[str, ...] = ()
@@ -243,17 +237,7 @@ def read_spec(line: object, defaults: Mapping[str, Any] | None = None) -> Spec:
                 )
         assumed = () if all(topic.topic_id for topic in topics) else ("topic_id",)
         topics = tuple(replace(topic, topic_id=topic.topic_id or stand_in_id(topic.name)) for topic in topics)
-    return Spec(
-        group_protocol=protocol,
-        assignor=fields.required("assignor").name(),
-        topics=topics,
-        members=members,
-        leader_memory=fields.optional("leader_memory", lambda value: value.number(lowest=-1)),
-        assignable=fields.optional("assignable", read_owned),
-        release=fields.optional("release", read_release) or NEWEST_RELEASE,
-        jdk=fields.optional("jdk", lambda value: value.one_of(JDKS)) or JDKS[0],
-        assumed=assumed,
-    )
+    return Spec(**fields, topics=topics, members=members, assumed=assumed)
 
 
 def distinct(values: Value, keys: Sequence[str], read: Callable[[Value], T]) -> tuple[T, ...]:
@@ -271,14 +255,15 @@ def distinct(values: Value, keys: Sequence[str], read: Callable[[Value], T]) -> 
 
 
 def read_topic(value: Value) -> Topic:
-    fields = value.object(TOPIC_FIELDS)
-    name = fields.required("name").name()
-    partitions = fields.required("partitions").number()
-    topic_id = fields.optional("topic_id", read_topic_id)
-    racks = fields.optional("racks", read_racks)
-    if racks is not None and len(racks) != partitions:
-        raise SpecError(f"{value.path}.racks: {len(racks)} lists, expected one for each of {partitions} partitions")
-    return Topic(name, partitions, topic_id, racks)
+    readers: Readers = {
+        "name": Value.name, "partitions": Value.number, "topic_id": read_topic_id, "racks": read_racks
+    }  # fmt: skip
+    topic = Topic(**value.object(readers, ("name", "partitions")))
+    if topic.racks is not None and len(topic.racks) != topic.partitions:
+        raise SpecError(
+            f"{value.path}.racks: {len(topic.racks)} lists, expected one for each of {topic.partitions} partitions"
+        )
+    return topic
 
 
 def read_topic_id(value: Value) -> str:
@@ -296,29 +281,17 @@ def read_racks(value: Value) -> tuple[tuple[str | None, ...], ...]:
 
 
 def read_member(value: Value, protocol: GroupProtocol) -> Member:
-    fields = value.object(MEMBER_FIELDS, protocol)
-    member_id = fields.required("member_id").name()
-    instance_id = fields.optional("group_instance_id", Value.name)
-    if "subscription" in fields:
-        # As a record has it.
-        subscription = fields["subscription"]
-        for name in (name for name in fields if name not in (*MEMBER_IDS, "subscription")):
-            raise SpecError(f"{fields.at}{name}: expected either it or {subscription.path}")
-        try:
-            return read_subscription(subscription.raw_bytes(), member_id, instance_id)
-        except Unreadable as error:
-            raise SpecError(f"{subscription.path}: {error}, expected a consumer's subscription") from None
-    return Member(
-        member_id=member_id,
-        group_instance_id=instance_id,
-        # Kafka takes an empty rack for none.
-        rack_id=fields.optional("rack_id", Value.text) or None,
-        subscribed_topics=fields.optional("subscribed_topics", read_names) or (),
-        owned=fields.optional("owned", read_owned) or (),
-        generation=known_generation(fields.optional("generation", lambda value: value.number(lowest=-1))),
-        user_data=fields.optional("user_data", Value.raw_bytes),
-        target=fields.optional("target", read_owned) or (),
-    )
+    fields = value.object(MEMBER, ("member_id",), protocol)
+    if "subscription" not in fields:
+        return Member(**fields)
+    # As a record has it.
+    at, raw = f"{value.path}.subscription", fields.pop("subscription")
+    for name in (name for name in fields if name not in ("member_id", "group_instance_id")):
+        raise SpecError(f"{value.path}.{name}: expected either it or {at}")
+    try:
+        return replace(read_subscription(raw), **fields)
+    except Unreadable as error:
+        raise SpecError(f"{at}: {error}, expected a consumer's subscription") from None
 
 
 def known_generation(number: int | None) -> int | None:
@@ -363,6 +336,21 @@ def stand_in_id(name: str) -> str:
     return base64.urlsafe_b64encode(digest).decode()[:22]
 
 
+PROTOCOL: Readers = {"group_protocol": lambda value: value.one_of(tuple(GroupProtocol))}
+MEMBER: Readers = {
+    "member_id": Value.name,
+    "group_instance_id": Value.name,
+    # Kafka takes an empty rack for none.
+    "rack_id": lambda value: value.text() or None,
+    "subscribed_topics": read_names,
+    "owned": read_owned,
+    "generation": lambda value: known_generation(value.number(lowest=-1)),
+    "user_data": Value.raw_bytes,
+    "target": read_owned,
+    "subscription": Value.raw_bytes,
+}
+
+
 # -- the subscription of a classic member, from the bytes in its record
 
 VERSION = struct.Struct(">h")
@@ -372,7 +360,8 @@ class Unreadable(Exception):
     """Bytes that are no subscription, and why."""
 
 
-def read_subscription(raw: bytes, member_id: str = "", instance_id: str | None = None) -> Member:
+def read_subscription(raw: bytes) -> Member:
+    """Without the member's ids, which are not in it."""
     if len(raw) < VERSION.size:
         raise Unreadable(f"{len(raw)} bytes hold no version")
     (version,) = VERSION.unpack_from(raw)
@@ -386,9 +375,7 @@ def read_subscription(raw: bytes, member_id: str = "", instance_id: str | None =
     except Malformed as error:
         raise Unreadable(f"{error.field}: {error.detail}" if error.field else error.detail) from None
     return Member(
-        member_id=member_id,
-        group_instance_id=instance_id,
-        # Kafka takes an empty rack for none.
+        member_id="",
         rack_id=values.get("rack_id") or None,
         subscribed_topics=tuple(values["topics"]),
         owned=tuple((each["topic"], tuple(each["partitions"])) for each in values.get("owned_partitions") or ()),

@@ -1,13 +1,8 @@
-"""Kafka's RangeAssignor and RoundRobinAssignor of clients, and the RangeAssignor of coordinators.
-
-Range: each subscriber of a topic gets one range of partitions, static members first, then by id; the first ranges are
-one longer. Round robin: the members form a circle in that order, and each partition goes to the next that
-subscribes. Members and topics are positions.
-"""
+"""Kafka's RangeAssignor and RoundRobinAssignor of clients, and the RangeAssignor of coordinators."""
 
 from collections.abc import Callable, Sequence
 
-from udfs.assignors.groups import NOBODY, Assignment, Audiences, Group, Lists, partition_racks, racks_matter
+from udfs.assignors.groups import NOBODY, Audiences, Group, Lists, partition_racks, racks_matter
 from udfs.assignors.java.maps import JavaMap, filled, table_capacity
 
 # From here on a leader's range has a map of partitions, which is filled from a set of topics; before, it had a map of
@@ -15,9 +10,9 @@ from udfs.assignors.java.maps import JavaMap, filled, table_capacity
 RACKS_SINCE = (3, 5, 0)
 
 
-def client_range(group: Group) -> Assignment:
+def client_range(group: Group) -> Lists:
     lists: Lists = [[] for _ in group.members]
-    audiences = Audiences(group, group.classes, group.statically_sorted)
+    audiences = Audiences(group, group.statically_sorted)
     if states := topic_assignment_states(group, audiences):
         assign_with_racks(states, lists)
     else:
@@ -28,7 +23,7 @@ def client_range(group: Group) -> Assignment:
 
 
 def is_rack_aware(group: Group) -> bool:
-    return bool(topic_assignment_states(group, Audiences(group, group.classes, range(len(group.members)))))
+    return bool(topic_assignment_states(group, Audiences(group, range(len(group.members)))))
 
 
 def add_partitions(topic: int, count: int, members: Sequence[int], lists: Lists) -> None:
@@ -41,10 +36,10 @@ def add_partitions(topic: int, count: int, members: Sequence[int], lists: Lists)
         lists[member] += [(topic, partition) for partition in range(begin, end)]
 
 
-def round_robin(group: Group) -> Assignment:
+def round_robin(group: Group) -> Lists:
     circle = group.statically_sorted
     lists: Lists = [[] for _ in group.members]
-    audiences = Audiences(group, group.classes, circle)
+    audiences = Audiences(group, circle)
     place_of = {member: place for place, member in enumerate(circle)}
     place = 0
     for topic in group.known_by_name:
@@ -158,7 +153,7 @@ def assign_ranges(state: TopicAssignmentState, may_have: Callable[[int, int], bo
 # -- coordinators
 
 
-def server_range(group: Group) -> Assignment:
+def server_range(group: Group) -> Lists:
     """RangeAssignor.assign."""
     lists: Lists = [[] for _ in group.members]
     (assign_homogeneous_group if group.is_homogeneous else assign_heterogeneous_group)(group, lists)
@@ -175,7 +170,7 @@ def assign_homogeneous_group(group: Group, lists: Lists) -> None:
 
 def assign_heterogeneous_group(group: Group, lists: Lists) -> None:
     """Each member's topics are in the order of its own map."""
-    audiences = Audiences(group, group.classes, group.statically_sorted)
+    audiences = Audiences(group, group.statically_sorted)
     for topic in audiences.numbers:
         add_partitions(topic, group.counts[topic], audiences.of(topic), lists)
     places = [

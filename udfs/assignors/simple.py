@@ -1,25 +1,15 @@
-"""The `simple` assignor of share groups. From 4.2 on members are spread evenly over partitions, and partitions evenly
-over members (SimpleHomogeneousAssignmentBuilder.java, SimpleHeterogeneousAssignmentBuilder.java). The preview, 4.1,
-hashed members to partitions; early access, 3.9 and 4.0, assigned all partitions to all members (SimpleAssignor.java).
+"""The `simple` assignor of share groups: of 4.2 (SimpleHomogeneousAssignmentBuilder.java,
+SimpleHeterogeneousAssignmentBuilder.java), of the preview, 4.1, and of early access (SimpleAssignor.java).
 
-Members are places in Kafka's walk of them, topics are positions. A set that becomes empty stays in its target.
+Members are places in Kafka's walk of them, since Kafka numbers them so. A set that becomes empty stays in its target.
 """
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import compress
 from operator import itemgetter
 
-from udfs.assignors.groups import (
-    Assignment,
-    AssignorFailed,
-    Group,
-    Lists,
-    Partition,
-    Target,
-    by_member,
-    empty_target,
-    recorded_targets,
-)
+from udfs.assignors.groups import AssignorFailed, Group, Lists, Partition, Target, empty_target, recorded_targets
 from udfs.assignors.java.maps import NUMBERS, JavaMap, JavaSet, Keys, filled, table_capacity, utf_16
 
 Sharers = JavaMap[Partition, JavaSet[int]]
@@ -29,7 +19,7 @@ SIMPLE_BY_HASH = (4, 1, 0)
 SIMPLE_BY_SHARES = (4, 2, 0)
 
 
-def simple(group: Group) -> Assignment:
+def simple(group: Group) -> Lists:
     """SimpleAssignor.assign."""
     if group.release >= SIMPLE_BY_SHARES:
         walks = assign_homogeneous(group) if group.is_homogeneous else assign_heterogeneous(group)
@@ -40,7 +30,8 @@ def simple(group: Group) -> Assignment:
         listed = subscriptions_of(group)
         listed = listed[:1] * len(listed) if group.is_homogeneous else listed
         walks = [group.partitions_of(filled(group.topic_ids, topics).walk()) for topics in listed]
-    return by_member(group, walks)
+    lists = dict(zip(group.walked, walks, strict=True))
+    return [lists[member] for member in range(len(walks))]
 
 
 # -- from 4.2 on: what members had of a topic that nobody takes any more stays
@@ -48,9 +39,9 @@ def simple(group: Group) -> Assignment:
 
 def assign_homogeneous(group: Group) -> Lists:
     """Members with the same topics share all partitions at once (SimpleHomogeneousAssignmentBuilder)."""
-    if not names_of(group, 0):
+    if not group.subscriptions[group.walked_classes[0]]:
         return [[] for _ in group.members]
-    subscribed, targets = dict.fromkeys(subscriptions_of(group)[0]), recorded_targets(group)
+    subscribed, targets = dict.fromkeys(subscriptions_of(group)[0]), targets_of(group)
     # What members had: a copy of a changed target is walked in another order.
     held = [(place, pair) for place, target in enumerate(targets) for pair in target.walk() if pair[0] in subscribed]
     for target in targets:
@@ -70,7 +61,7 @@ def assign_heterogeneous(group: Group) -> Lists:
             takers.setdefault(topic, []).append(place)
     if not takers:
         return [[] for _ in group.members]
-    targets = recorded_targets(group)
+    targets = targets_of(group)
     held: dict[int, list[tuple[int, Partition]]] = {}
     for place, target in enumerate(targets):
         for pair in target.walk():
@@ -115,8 +106,7 @@ class Sharing:
             by_member.setdefault(place, JavaSet(self.keys)).add(pair)
         for place, pairs in by_member.items():
             self.revoke_overfilled(place, pairs)
-        for pair in self.sharers.walk():
-            self.revoke_overshared(pair)
+        self.revoke_overshared()
         for pair in self.wanted:
             self.sharers_of(pair)
         self.assign_remaining_partitions()
@@ -134,11 +124,12 @@ class Sharing:
         for pair in pairs.walk()[: max(surplus, 0)]:
             self.revoke(place, pair)
 
-    def revoke_overshared(self, pair: Partition) -> None:
+    def revoke_overshared(self) -> None:
         """From some of too many members (revokeOversharedPartitions)."""
-        sharers = self.sharers[pair]
-        for place in sharers.walk()[: max(len(sharers) - self.most, 0)]:
-            self.revoke(place, pair)
+        for pair in self.sharers.walk():
+            sharers = self.sharers[pair]
+            for place in sharers.walk()[: len(sharers) - self.most] if len(sharers) > self.most else ():
+                self.revoke(place, pair)
 
     def revoke(self, place: int, pair: Partition) -> None:
         self.held[place] -= 1
@@ -184,9 +175,9 @@ class Sharing:
 def hash_homogeneous(group: Group) -> Lists:
     """Members with the same topics: each takes the partition that its id hashes to, then what it had, then the rest
     (newAssignmentHomogeneous)."""
+    if not group.subscriptions[group.walked_classes[0]]:
+        return [[] for _ in group.members]
     by_member = [JavaSet(pair_keys(group)) for _ in group.members]
-    if not names_of(group, 0):
-        return [[] for _ in by_member]
     subscribed = subscriptions_of(group)[0]
     wanted = target_partitions(group, subscribed)
     share = -(-len(wanted) // len(by_member))
@@ -213,7 +204,7 @@ def hash_homogeneous(group: Group) -> Lists:
                 raise AssignorFailed("every member has more than its share, and partitions are left")
         by_member[row[at]].add(pair)
         at += 1
-    return [by_topic(group, pairs) for pairs in by_member]
+    return by_topic(group, by_member)
 
 
 def hash_heterogeneous(group: Group) -> Lists:
@@ -222,7 +213,8 @@ def hash_heterogeneous(group: Group) -> Lists:
     subscriptions, codes = subscriptions_of(group), [group.hash_codes[member] for member in group.walked]
     # Some of the members, put into a map in their order.
     keys = Keys[int](codes.__getitem__, lambda place: utf_16(group.members[group.walked[place]]))
-    order = filled(keys, (place for place in range(len(codes)) if names_of(group, place))).walk()
+    takes = [bool(group.subscriptions[own]) for own in group.walked_classes]
+    order = filled(keys, compress(range(len(codes)), takes)).walk()
     wanted = {place: target_partitions(group, subscriptions[place]) for place in order}
     subscribers: dict[int, list[int]] = {}
     assigned: Owners = JavaMap(pair_keys(group))
@@ -244,7 +236,7 @@ def hash_heterogeneous(group: Group) -> Lists:
         for place in before[pair] if pair not in assigned else ():
             if place in subscribers.get(pair[0], ()):
                 by_member[place].add(pair)
-    return [by_topic(group, pairs) for pairs in by_member]
+    return by_topic(group, by_member)
 
 
 def member_hash_assignment(group: Group, places: Iterable[int], pairs: list[Partition], assigned: Owners) -> None:
@@ -264,30 +256,31 @@ def give_all(owners: Owners, by_member: list[JavaSet[Partition]]) -> None:
 def current_assignment(group: Group) -> Owners:
     """Who had what (currentAssignment)."""
     owners: Owners = JavaMap(pair_keys(group))
-    for place, target in enumerate(recorded_targets(group)):
+    for place, target in enumerate(targets_of(group)):
         for pair in target.walk():
             owners.compute_if_absent(pair, list).append(place)
     return owners
 
 
-def by_topic(group: Group, pairs: JavaSet[Partition]) -> list[Partition]:
-    target = empty_target(group)
-    for pair in pairs.walk():
-        target.add(*pair)
-    return target.walk()
+def by_topic(group: Group, by_member: list[JavaSet[Partition]]) -> Lists:
+    targets = [empty_target(group) for _ in by_member]
+    for target, pairs in zip(targets, by_member, strict=True):
+        for pair in pairs.walk():
+            target.add(*pair)
+    return [target.walk() for target in targets]
 
 
 # -- of all releases
 
 
+def targets_of(group: Group) -> list[Target]:
+    targets = recorded_targets(group)
+    return [targets[member] for member in group.walked]
+
+
 def subscriptions_of(group: Group) -> list[list[int]]:
     """What the metadata knows of each member's topics, as a walk over its set of names meets them."""
     return [group.subscribed[own] for own in group.walked_classes]
-
-
-def names_of(group: Group, place: int) -> int:
-    """How many topics a member names, known or not."""
-    return len(group.subscriptions[group.walked_classes[place]])
 
 
 def target_partitions(group: Group, topics: Iterable[int]) -> list[Partition]:

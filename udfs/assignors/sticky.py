@@ -3,15 +3,16 @@ algorithm if all members subscribe to the same topics (ConstrainedAssignmentBuil
 3.0 on). Last, `constrained-cooperative-sticky`, the proposal for it. Members and topics are positions.
 """
 
+from bisect import insort
 from collections import deque
-from collections.abc import Iterator
-from operator import itemgetter
+from collections.abc import Iterator, Sequence
+from operator import eq, itemgetter
 
-from udfs.assignors.groups import Assignment, AssignorFailed, Group, Lists, Partition
+from udfs.assignors.groups import ABSENT, AssignorFailed, Group, Lists, Partition
 from udfs.assignors.questions import SpecError
-from udfs.assignors.sticky_before_3 import cooperative_before_3, sticky_before_3
 from udfs.assignors.sticky_claims import (
     Believed,
+    Claims,
     Racks,
     are_subscriptions_equal,
     believed,
@@ -21,35 +22,36 @@ from udfs.assignors.sticky_claims import (
     sticky_claims,
     unassigned_partitions,
 )
-from udfs.assignors.sticky_unequal import general
+from udfs.assignors.sticky_unequal import general, general_before_3
 
-REWRITTEN_SINCE = (3, 0, 0)
 # By partition, the member that gets it while another must give it up first.
 Transferring = dict[Partition, int]
 
 
-def sticky(group: Group) -> Assignment:
-    if group.release < REWRITTEN_SINCE:
-        return sticky_before_3(group)
-    claims = sticky_claims(group)
-    owned = believed(group, claims)
-    if are_subscriptions_equal(group):
-        return ConstrainedAssignmentBuilder(group, owned).build()
-    return general(group, claims, owned)
+def sticky(group: Group) -> Lists:
+    return assign(group, sticky_claims(group), is_cooperative=False)[0]
 
 
-def cooperative_sticky(group: Group) -> Assignment:
-    if group.release < REWRITTEN_SINCE:
-        return adjust_assignment(group, *cooperative_before_3(group))
+def cooperative_sticky(group: Group) -> Lists:
     claims = cooperative_claims(group)
-    owned = believed(group, claims)
-    if are_subscriptions_equal(group):
-        builder = ConstrainedAssignmentBuilder(group, owned)
-        return adjust_assignment(group, builder.build(), builder.transferring)
-    return adjust_assignment(group, general(group, claims, owned), None)
+    if not rules_of(group.release).takes_contested:
+        claims = Claims(claims.lists, [ABSENT] * len(group.members))
+    return adjust_assignment(group, *assign(group, claims, is_cooperative=True))
 
 
-def adjust_assignment(group: Group, lists: Lists, transferring: Transferring | None) -> Assignment:
+def assign(group: Group, claims: Claims, is_cooperative: bool) -> tuple[Lists, Transferring | None]:
+    """AbstractStickyAssignor.assignPartitions."""
+    rules = rules_of(group.release)
+    if rules.has_equal_way and are_subscriptions_equal(group):
+        algorithm = ConstrainedAssignmentBuilder if rules.is_rewritten else ConstrainedBefore3
+        builder = algorithm(group, believed(group, claims))
+        return builder.build(), builder.transferring
+    if rules.is_rewritten:
+        return general(group, claims, believed(group, claims)), None
+    return general_before_3(group, is_cooperative), None
+
+
+def adjust_assignment(group: Group, lists: Lists, transferring: Transferring | None) -> Lists:
     """Leaves out what another member must revoke first: the next rebalance gives it. `transferring` None: the algorithm
     does not say it (computePartitionsTransferringOwnership)."""
     if transferring is None:
@@ -86,13 +88,12 @@ class ConstrainedAssignmentBuilder:
         self.maybe_revoked: dict[Partition, int] = {}
         self.transferring: Transferring = {}
 
-    def build(self) -> Assignment:
+    def build(self) -> Lists:
         racks = self.racks if self.racks is not None and self.racks.are_used else None
         if racks is not None:
             self.drop_far(racks)
         self.assign_owned_partitions()
-        kept = [each for own in self.lists for each in own]
-        unassigned = unassigned_partitions(self.partitions, kept, self.group.known_by_name)
+        unassigned = self.unassigned_partitions([each for own in self.lists for each in own])
         if self.racks is not None:
             unassigned.sort(key=self.racks.near.__getitem__)
         if racks is not None:
@@ -102,34 +103,44 @@ class ConstrainedAssignmentBuilder:
 
     def drop_far(self, racks: Racks) -> None:
         """Takes from members what has no replica in the rack that they name."""
-        for member in self.group.walked:
+        for member in self.group.walked_again:
             own = self.owned.lists[member]
-            for partition in [each for each in own if racks.is_far(member, each)]:
-                del own[partition]
-                if self.rules.tells_revokers:
-                    self.maybe_revoked[partition] = member
+            far = [each for each in own if racks.is_far(member, each)]
+            self.owned.lists[member] = [each for each in own if each not in far]
+            if self.rules.tells_revokers:
+                self.maybe_revoked |= dict.fromkeys(far, member)
 
     def assign_owned_partitions(self) -> None:
         """As long as extras are left, the members that own enough keep the largest quota, others the least one."""
-        place_of = {topic: place for place, topic in enumerate(self.group.known_by_name)}
-        for member in self.group.walked:
-            own = [each for each in self.owned.lists[member] if each not in self.owned.contested]
+        contested, place_of = self.owned.contested, {topic: at for at, topic in enumerate(self.group.known_by_name)}
+        # Mostly topics have numbers in the order of their names.
+        in_order = all(map(eq, place_of, sorted(place_of)))
+        by_number = itemgetter(1, 0) if in_order else lambda each: (each[1], place_of[each[0]])
+        for member in self.group.walked_again:
+            own = self.owned.lists[member]
+            if contested:
+                own = [each for each in own if each not in contested]
             if self.rules.sorts_owned:
-                # By number, then by topic.
-                own.sort(key=lambda each: (each[1], place_of[each[0]]))
+                own = sorted(own, key=by_number)
             is_over = self.num_over_min_quota < self.extra and len(own) > self.min_quota
             self.num_over_min_quota += is_over
             quota = self.min_quota + is_over
-            self.lists[member] = own[:quota]
-            self.maybe_revoked |= dict.fromkeys(own[quota:], member)
-            if len(own) < self.min_quota:
-                self.under_min_quota.append(member)
-            elif not is_over:
+            self.keep(member, own, quota)
+            if len(own) >= self.min_quota and not is_over:
                 self.exactly_min_quota.append(member)
-        self.under_min_quota.sort(key=self.group.member_ranks.__getitem__)
         self.exactly_min_quota.sort(key=self.group.member_ranks.__getitem__)
         if self.num_over_min_quota == self.extra:
             self.exactly_min_quota = []
+
+    def keep(self, member: int, own: Sequence[Partition], quota: int) -> None:
+        self.lists[member] = list(own[:quota])
+        if len(own) > quota:
+            self.maybe_revoked |= dict.fromkeys(own[quota:], member)
+        if len(own) < self.min_quota:
+            insort(self.under_min_quota, member, key=self.group.member_ranks.__getitem__)
+
+    def unassigned_partitions(self, kept: list[Partition]) -> list[Partition]:
+        return unassigned_partitions(self.partitions, kept, self.group.known_by_name)
 
     def assign_rack_aware_round_robin(self, unassigned: list[Partition], racks: Racks) -> list[Partition]:
         """Gives what it can to members that are near; what is left."""
@@ -190,14 +201,47 @@ def next_near(members: list[int], first: int, partition: Partition, racks: Racks
     return next((at for at in places if racks.is_near(members[at], partition)), None)
 
 
+class ConstrainedBefore3(ConstrainedAssignmentBuilder):
+    """From 2.5.1 on. Everybody keeps up to the largest quota; who is below the least one at last takes from those."""
+
+    def assign_owned_partitions(self) -> None:
+        self.full: list[int] = []
+        for member in self.group.walked_again:
+            own = self.owned.lists[member]
+            self.keep(member, own, self.max_quota)
+            if len(own) >= self.min_quota:
+                if len(self.lists[member]) == self.min_quota:
+                    self.exactly_min_quota.append(member)
+                if len(self.lists[member]) == self.max_quota:
+                    self.full.append(member)
+
+    def unassigned_partitions(self, kept: list[Partition]) -> list[Partition]:
+        is_kept = set(kept)
+        return [each for each in self.partitions if each not in is_kept]
+
+    def assign_round_robin(self, unassigned: list[Partition]) -> None:
+        left = iter(unassigned)
+        for member, partition in zip(self.unfilled_members(), left, strict=False):
+            self.assign_new_partition(partition, member)
+        full = iter(self.full)
+        for member in self.under_min_quota:
+            while len(self.lists[member]) < self.min_quota:
+                if (source := next(full, None)) is None:
+                    raise AssignorFailed("Some consumers are under capacity but all partitions have been assigned")
+                partition = self.lists[source].pop(0)
+                self.lists[member].append(partition)
+                self.transferring[partition] = member
+        if next(left, None) is not None:
+            raise AssignorFailed("Some partitions are unassigned but all consumers are at maximum capacity")
+
+
 # -- the proposal
 
 
-def constrained_proposal(group: Group) -> Assignment:
-    """The constrained sticky assignor proposal (KIP-615), which was never released. The algorithm for equal
-    subscriptions has the same idea, but differs. Members keep what they own up to the ceiling of an equal share.
-    Members below the floor are filled up to it, finally with partitions from members at the ceiling. The rest goes to
-    members at the floor, one each."""
+def constrained_proposal(group: Group) -> Lists:
+    """KIP-615, which was never released, as it was written. Members keep what they own up to the ceiling of an equal
+    share. Members below the floor are filled up to it, finally with partitions from members at the ceiling. The rest
+    goes to members at the floor, one each."""
     refuse_unequal(group)
     everything = group.partitions_of(group.known_by_name)
     floor, ceiling = len(everything) // len(group.members), -(-len(everything) // len(group.members))

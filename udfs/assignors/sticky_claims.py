@@ -6,50 +6,45 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain, repeat
 
 from udfs.assignors.groups import ABSENT, NO_RACKS, Group, Partition, partition_racks, racks_matter
-from udfs.assignors.questions import Owned, Release
+from udfs.assignors.questions import Release
 
+TopicPartition = tuple[str, int]
 INT16 = struct.Struct(">h")
 INT32 = struct.Struct(">i")
 
 
-@dataclass(frozen=True)
 class Rules:
-    # Subscriptions carry generations (KIP-792).
-    reads_generations: bool
-    # Owned partitions count only for members of the newest generation, even if no newer member claims them.
-    drops_old_generations: bool
-    # A claim is held against the last claimant even when that one was not believed (KAFKA-14639, mended by 15106).
-    remembers_losers: bool
-    has_racks: bool
-    # How many more partitions than a member its neighbour may have before the whole is not level.
-    level_margin: int
-    # Owned partitions are sorted by number before the surplus is cut off (KAFKA-16277).
-    sorts_owned: bool
-    # What racks take from a member is revoked too, and needs no wait when it comes back to it (KAFKA-15170).
-    tells_revokers: bool
+    """What client releases changed."""
+
+    def __init__(self, release: Release) -> None:
+        # Before, one algorithm for all groups.
+        self.has_equal_way = release >= (2, 5, 1)
+        # Before, only the eager assignor's user data had generations, and what two claimed, both kept.
+        self.takes_contested = release >= (2, 8, 1)
+        self.is_rewritten = release >= (3, 0, 0)
+        # Subscriptions carry generations (KIP-792).
+        self.reads_generations = release >= (3, 4, 0)
+        # Owned partitions count only for members of the newest generation, even if no newer member claims them.
+        self.drops_old_generations = release < (3, 4, 1)
+        # A claim is held against the last claimant even when that one was not believed (KAFKA-14639, mended by 15106).
+        self.remembers_losers = (3, 4, 1) <= release < (3, 5, 2)
+        self.has_racks = release >= (3, 5, 0)
+        # How many more partitions than a member its neighbour may have before the whole is not level.
+        self.level_margin = int(release >= (3, 5, 2))
+        # Owned partitions are sorted by number before the surplus is cut off (KAFKA-16277).
+        self.sorts_owned = release >= (3, 7, 1)
+        # What racks take from a member is revoked too, and needs no wait when it comes back to it (KAFKA-15170).
+        self.tells_revokers = release >= (3, 7, 1)
 
 
-@cache
-def rules_of(release: Release) -> Rules:
-    return Rules(
-        reads_generations=release >= (3, 4, 0),
-        drops_old_generations=release < (3, 4, 1),
-        remembers_losers=(3, 4, 1) <= release < (3, 5, 2),
-        has_racks=release >= (3, 5, 0),
-        level_margin=int(release >= (3, 5, 2)),
-        sorts_owned=release >= (3, 7, 1),
-        tells_revokers=release >= (3, 7, 1),
-    )
+rules_of = cache(Rules)
 
 
 def are_subscriptions_equal(group: Group) -> bool:
     """Against the first member that subscribes to something; members before it do not count, as in Kafka."""
-    if len(group.subscriptions) == 1:
-        # Kafka counts a topic that is listed twice.
-        (listed,) = group.subscriptions
-        return len(group.members) < 2 or len(set(listed)) == len(listed)
     return first_difference(group) is None
 
 
@@ -70,37 +65,30 @@ def first_difference(group: Group) -> int | None:
 
 @dataclass(frozen=True)
 class Claims:
-    """By member. `generations` are ABSENT where a member says none; `stated` those that the subscriptions themselves
-    say."""
+    """By member. `generations` are ABSENT where a member says none."""
 
     lists: Sequence[Sequence[Partition]]
     generations: Sequence[int]
-    stated: Sequence[int]
 
 
 def sticky_claims(group: Group) -> Claims:
     """The eager assignor's members have given up what they owned: their user data says what it was."""
-    said = [previous_assignment(data) for data in group.user_data]
-    at = group.topic_positions
-    lists = [
-        [(at[topic], partition) for topic, partitions in owned if topic in at for partition in partitions]
-        for owned, _ in said
-    ]
-    generations = [ABSENT if generation is None else generation for _, generation in said]
-    return Claims(lists, generations, stated_generations(group))
+    said, at = [previous_assignment(data) for data in group.user_data], group.topic_positions
+    lists = [[(at[topic], partition) for topic, partition in owned if topic in at] for owned, _ in said]
+    return Claims(lists, [ABSENT if generation is None else generation for _, generation in said])
 
 
 def cooperative_claims(group: Group) -> Claims:
     """A member that states no generation has it in its user data."""
     stated = stated_generations(group)
-    generations = [
-        last_generation(data) if generation == ABSENT else generation
-        for generation, data in zip(stated, group.user_data, strict=True)
-    ]
-    return Claims(group.owned, generations, stated)
+    if ABSENT in stated:
+        both = zip(stated, group.user_data, strict=True)
+        stated = [last_generation(data) if generation == ABSENT else generation for generation, data in both]
+    return Claims(group.owned, stated)
 
 
 def stated_generations(group: Group) -> Sequence[int]:
+    """What the subscriptions themselves say."""
     return group.generations if rules_of(group.release).reads_generations else [ABSENT] * len(group.members)
 
 
@@ -108,7 +96,7 @@ def stated_generations(group: Group) -> Sequence[int]:
 class Believed:
     """By member, in the order of its list; what two members of one generation claimed; the newest generation."""
 
-    lists: list[dict[Partition, None]]
+    lists: list[Sequence[Partition]]
     contested: set[Partition]
     highest_generation: int
 
@@ -119,39 +107,33 @@ def believed(group: Group, claims: Claims) -> Believed:
     Kafka compares what a member's data says with what the *other's subscription* says, which for the eager assignor is
     nothing. Where only one generation counts, all claims are equal.
     """
-    rules, known = rules_of(group.release), group.known
-    said, others = claims.generations, claims.generations if rules.drops_old_generations else claims.stated
-    highest = max(group.leader_memory, max(said, default=ABSENT))
-    lists: list[dict[Partition, None]] = [{} for _ in group.members]
-    claimant: dict[Partition, int] = {}
+    rules, known, said = rules_of(group.release), group.known, claims.generations
+    others = said if rules.drops_old_generations else stated_generations(group)
+    highest = max([group.leader_memory if rules.is_rewritten else ABSENT, *said])
+    lists = list(claims.lists)
+    if len(known) < len(group.topics):
+        lists = [[each for each in own if each[0] in known] for own in lists]
+    if rules.drops_old_generations:
+        lists = [own if generation == highest else () for own, generation in zip(lists, said, strict=True)]
     contested = set[Partition]()
+    if not rules.takes_contested or sum(map(len, lists)) == len(set(chain.from_iterable(lists))):
+        return Believed(lists, contested, highest)
+    kept: list[dict[Partition, None]] = [{} for _ in lists]
+    claimant: dict[Partition, int] = {}
     for member in group.walked:
-        if rules.drops_old_generations and said[member] != highest:
-            continue
-        listed = [each for each in claims.lists[member] if each[0] in known]
-        own, mine = dict.fromkeys(listed), said[member]
-        if len(own) == len(listed) and claimant.keys().isdisjoint(own):
-            claimant.update(dict.fromkeys(own, member))
-            lists[member] = own
-            continue
-        lists[member] = own = {}
-        for partition in listed:
+        mine = said[member]
+        for partition in lists[member]:
             other = claimant.get(partition)
-            if other is None:
+            if other is None or mine >= others[other] or rules.remembers_losers:
                 claimant[partition] = member
-                own[partition] = None
-                continue
-            if mine >= others[other] or rules.remembers_losers:
-                claimant[partition] = member
-            if mine < others[other]:
-                continue
-            # Also the member itself, if it lists a partition twice.
-            lists[other].pop(partition, None)
-            if mine > others[other]:
-                own[partition] = None
-            else:
-                contested.add(partition)
-    return Believed(lists, contested, highest)
+            if other is not None and mine >= others[other]:
+                # Also the member itself, if it lists a partition twice.
+                kept[other].pop(partition, None)
+                if mine == others[other]:
+                    contested.add(partition)
+            if other is None or mine > others[other]:
+                kept[member][partition] = None
+    return Believed([list(own) for own in kept], contested, highest)
 
 
 def unassigned_partitions(partitions: list[Partition], kept: list[Partition], topics: list[int]) -> list[Partition]:
@@ -172,53 +154,62 @@ def unassigned_partitions(partitions: list[Partition], kept: list[Partition], to
     return free
 
 
+# -- before 3.0
+
+
+def holders_by_generation(group: Group, is_cooperative: bool) -> dict[TopicPartition, dict[int, int]]:
+    """For each partition claimed, by generation, the member that claims it. User data is read to its end, so of members
+    that were looked at before two subscriptions differed, nothing is left to read."""
+    rules = rules_of(group.release)
+    looked_at = first_difference(group) or 0 if rules.has_equal_way else 0
+    holders: dict[TopicPartition, dict[int, int]] = {}
+    for turn, member in enumerate(group.walked):
+        data = b"" if group.user_data[member] and turn < looked_at else group.user_data[member]
+        owned, generation = previous_assignment(data)
+        if is_cooperative:
+            owned = [(group.topics[topic], partition) for topic, partition in group.owned[member]]
+            generation = last_generation(data) if data is not None and rules.takes_contested else None
+        for partition in owned:
+            held = holders.setdefault(partition, {})
+            # Of two in one generation the first counts, of two that say none the last. None is not -1 here.
+            if generation is None or generation not in held:
+                held[ABSENT if generation is None else generation] = member
+    return holders
+
+
 # -- user data
 
 
-class Unreadable(Exception):
-    """Bytes that are not what Kafka's assignor writes."""
-
-
-def previous_assignment(data: bytes | None) -> tuple[Owned, int | None]:
-    """The sticky assignor's lists and generation; without the latter before 2.3. Garbage says nothing at all
+def previous_assignment(data: bytes | None) -> tuple[Sequence[TopicPartition], int | None]:
+    """The sticky assignor's partitions and generation; without the latter before 2.3. Garbage says nothing at all
     (StickyAssignor.deserializeTopicPartitionAssignment)."""
     if not data:
         return (), None
+    owned, at = list[TopicPartition](), INT32.size
     try:
-        lists, end = read_lists(data)
-    except Unreadable:
+        for _ in range(size_at(data, 0, INT32)):
+            length = size_at(data, at, INT16)
+            at += INT16.size + length
+            size = size_at(data, at, INT32)
+            topic = data[at - length : at].decode("utf-8", "replace")
+            owned += zip(repeat(topic), struct.unpack_from(f">{size}i", data, at + INT32.size), strict=False)
+            at += INT32.size * (1 + size)
+    except struct.error:
         return (), None
-    return lists, INT32.unpack_from(data, end)[0] if end + INT32.size <= len(data) else None
+    return owned, INT32.unpack_from(data, at)[0] if at + INT32.size <= len(data) else None
+
+
+def size_at(data: bytes, at: int, number: struct.Struct) -> int:
+    """A length, or how many follow."""
+    size: int = number.unpack_from(data, at)[0]
+    if size < 0:
+        raise struct.error
+    return size
 
 
 def last_generation(data: bytes | None) -> int:
     """The cooperative one's: the generation that the member synced last."""
     return INT32.unpack_from(data)[0] if data and len(data) >= INT32.size else ABSENT
-
-
-def read_lists(data: bytes) -> tuple[Owned, int]:
-    count, at = read_size(data, 0, INT32)
-    lists = []
-    for _ in range(count):
-        length, at = read_size(data, at, INT16)
-        topic = data[at : at + length].decode("utf-8", "replace")
-        size, at = read_size(data, at + length, INT32)
-        if size * INT32.size > len(data) - at:
-            raise Unreadable
-        lists.append((topic, struct.unpack_from(f">{size}i", data, at)))
-        at += size * INT32.size
-    return tuple(lists), at
-
-
-def read_size(data: bytes, at: int, number: struct.Struct) -> tuple[int, int]:
-    """A length or count that what is left can hold, and where it ends."""
-    if at + number.size > len(data):
-        raise Unreadable
-    size: int = number.unpack_from(data, at)[0]
-    at += number.size
-    if not 0 <= size <= len(data) - at:
-        raise Unreadable
-    return size, at
 
 
 # -- racks

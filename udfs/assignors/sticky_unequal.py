@@ -9,46 +9,54 @@ partition that cannot move shows it by itself, and the moves end (performReassig
 import heapq
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from math import inf
+from typing import Any
 
-from udfs.assignors.groups import Assignment, AssignorFailed, Audiences, Group, Lists, Partition, by_member
-from udfs.assignors.java.maps import JavaSet, topic_partition_keys
-from udfs.assignors.sticky_claims import Believed, Claims, Racks, racks_of, rules_of, unassigned_partitions
+from udfs.assignors.groups import NOBODY, AssignorFailed, Audiences, Group, Lists, Partition
+from udfs.assignors.java.maps import JavaSet, filled, string_hash, topic_partition_keys
+from udfs.assignors.sticky_claims import (
+    Believed,
+    Claims,
+    Racks,
+    TopicPartition,
+    holders_by_generation,
+    racks_of,
+    rules_of,
+    unassigned_partitions,
+)
 
 # Where Kafka's own loop does not end, the group never gets its assignment.
 MOST_PASSES = 10_000
 
-# A member by its size, its place by id, and its place in the walk.
+# A member by its size, its member by id, and its position.
 Entry = tuple[int, int, int]
 Pair = tuple[int, int]
 
 
-def general(group: Group, claims: Claims, owned: Believed) -> Assignment:
-    lists = [list(owned.lists[member]) for member in group.walked]
-    return GeneralAssignmentBuilder(group, lists).build(prev_assignment(group, claims, owned.highest_generation))
+def general(group: Group, claims: Claims, owned: Believed) -> Lists:
+    prev = prev_assignment(group, claims, owned.highest_generation)
+    return GeneralAssignmentBuilder(group, owned.lists).build(prev)
 
 
 def prev_assignment(group: Group, claims: Claims, highest: int) -> dict[Partition, int]:
     """Of partitions that members of older generations claim, the member whose claim is the youngest; of equal ones the
     first."""
     found: dict[Partition, int] = {}
-    for place in sorted(range(len(group.walked)), key=lambda place: -claims.generations[group.walked[place]]):
-        member = group.walked[place]
+    for member in sorted(group.walked, key=lambda member: -claims.generations[member]):
         for partition in claims.lists[member] if claims.generations[member] < highest else ():
             if partition[0] in group.known and 0 <= partition[1] < group.counts[partition[0]]:
-                found.setdefault(partition, place)
+                found.setdefault(partition, member)
     return found
 
 
 class GeneralAssignmentBuilder:
-    """Members are places in Kafka's walk of them. `owned` are their lists; what a member may keep stays in `lists`
-    (currentAssignment). `owner` is currentPartitionConsumer: of each partition that exists. A member that may not keep
-    a partition stays its owner to Kafka, where another keeps it too."""
+    """`owned`: by member; what it may keep stays in `lists` (currentAssignment). `owner` is currentPartitionConsumer of
+    partitions that exist. A member that may not keep one stays its owner to Kafka, where another keeps it too."""
 
-    def __init__(self, group: Group, owned: Lists) -> None:
-        self.group, self.class_of = group, group.walked_classes
+    def __init__(self, group: Group, owned: Sequence[Sequence[Partition]]) -> None:
+        self.group = group
         # How many subscriptions name each topic.
         members_of, times = Counter(group.classes), Counter[int]()
         for own, listed in enumerate(group.subscriptions):
@@ -60,12 +68,14 @@ class GeneralAssignmentBuilder:
         racks = racks_of(group, self.partitions)
         self.racks = racks if racks is not None and racks.are_used else None
         self.takes = [group.known.intersection(listed) for listed in group.subscriptions]
-        self.audiences = Audiences(group, self.class_of, range(len(owned)))
-        self.id_ranks = [group.member_ranks[member] for member in group.walked]
-        self.lists = [self.kept(place, own) for place, own in enumerate(owned)]
+        self.audiences = Audiences(group, group.walked)
+        self.lists = [self.kept(member, own) for member, own in enumerate(owned)]
         self.revocation_required = any(len(own) < len(had) for own, had in zip(self.lists, owned, strict=True))
         real = [
-            (each, place) for place, own in enumerate(owned) for each in own if 0 <= each[1] < group.counts[each[0]]
+            (each, member)
+            for member in group.walked_again
+            for each in owned[member]
+            if 0 <= each[1] < group.counts[each[0]]
         ]
         self.owner = dict(real)
         kept = [each for own in self.lists for each in own]
@@ -78,13 +88,14 @@ class GeneralAssignmentBuilder:
         self.prev: Mapping[Partition, int] = {}
         self.heaps: dict[int, list[Entry]] = {}
         self.movements = PartitionMovements(group)
+        self.asks_always = False
         self.balanced: bool | None = None
         # A member that is too small, and a partition that it could take.
         self.uneven: tuple[int, Partition] | None = None
 
-    def kept(self, place: int, own: Iterable[Partition]) -> list[Partition]:
+    def kept(self, member: int, own: Iterable[Partition]) -> list[Partition]:
         """What of it the member subscribes to, without what is in no rack that it names."""
-        takes, racks, member = self.takes[self.class_of[place]], self.racks, self.group.walked[place]
+        takes, racks = self.takes[self.group.classes[member]], self.racks
         return [each for each in own if each[0] in takes and not (racks is not None and racks.is_far(member, each))]
 
     def max_assignment_sizes(self, topics: list[int]) -> list[int]:
@@ -94,9 +105,9 @@ class GeneralAssignmentBuilder:
         for listed, known in zip(self.group.subscriptions, self.takes, strict=True):
             mine = [topic for topic in listed if topic in known]
             of_class.append(sum(self.group.counts[topic] for topic in (topics if len(mine) == len(topics) else mine)))
-        return [of_class[own] for own in self.class_of]
+        return [of_class[own] for own in self.group.classes]
 
-    def build(self, prev: Mapping[Partition, int], partitions: Sequence[Partition] | None = None) -> Assignment:
+    def build(self, prev: Mapping[Partition, int], partitions: Sequence[Partition] | None = None) -> Lists:
         """`prev`: who had a partition in an older generation. `partitions`: all of them, as they are looked at."""
         self.prev = prev
         if partitions is None:
@@ -105,10 +116,10 @@ class GeneralAssignmentBuilder:
             free = set(self.free)
             self.free = [each for each in partitions if each in free]
         self.balance(partitions)
-        return by_member(self.group, self.lists)
+        return self.lists
 
-    def entry(self, place: int) -> Entry:
-        return len(self.lists[place]), self.id_ranks[place], place
+    def entry(self, member: int) -> Entry:
+        return len(self.lists[member]), self.group.member_ranks[member], member
 
     def balance(self, partitions: Sequence[Partition]) -> None:
         is_initializing = not any(self.lists)
@@ -116,9 +127,9 @@ class GeneralAssignmentBuilder:
             self.assign_partition(partition, self.smallest(partition[0]))
         # Those that have all that they could have and share none of it.
         self.fixed = {
-            place
-            for place, own in enumerate(self.lists)
-            if len(own) >= self.could[place] and not any(self.is_shared[topic] for topic, _ in own)
+            member
+            for member, own in enumerate(self.lists)
+            if len(own) >= self.could[member] and not any(self.is_shared[topic] for topic, _ in own)
         }
         self.heaps = {}
         before = [list(own) for own in self.lists]
@@ -130,8 +141,8 @@ class GeneralAssignmentBuilder:
 
     def balance_score(self, lists: Lists) -> int:
         """The differences of all pairs, summed up in 32 bits (getBalanceScore)."""
-        sizes = sorted(len(own) for place, own in enumerate(lists) if place not in self.fixed)
-        total = sum(size * (2 * place + 1 - len(sizes)) for place, size in enumerate(sizes))
+        sizes = sorted(len(own) for member, own in enumerate(lists) if member not in self.fixed)
+        total = sum(size * (2 * member + 1 - len(sizes)) for member, size in enumerate(sizes))
         return (total + 2**31) % 2**32 - 2**31
 
     def maybe_assign_near(self, free: Sequence[Partition], racks: Racks) -> list[Partition]:
@@ -148,16 +159,16 @@ class GeneralAssignmentBuilder:
             insort(members, self.entry(entry[2]))
         return left
 
-    def assign_partition(self, partition: Partition, place: int) -> None:
-        self.lists[place].append(partition)
-        self.owner[partition] = place
+    def assign_partition(self, partition: Partition, member: int) -> None:
+        self.lists[member].append(partition)
+        self.owner[partition] = member
 
     def smallest(self, topic: int) -> int:
         """The smallest member that subscribes. Kafka has one sorted set of all members: this is a heap for each
         audience, whose entries are put right when they come to the top."""
         audience = self.audiences.numbers[topic]
         if audience not in self.heaps:
-            members = (place for place in self.audiences.members[audience] if place not in self.fixed)
+            members = (member for member in self.audiences.members[audience] if member not in self.fixed)
             self.heaps[audience] = sorted(map(self.entry, members))
         heap, lists = self.heaps[audience], self.lists
         while heap[0][0] != len(lists[heap[0][2]]):
@@ -175,7 +186,7 @@ class GeneralAssignmentBuilder:
 
     def reassign_once(self, partitions: Sequence[Partition]) -> bool:
         """One pass. Kafka asks before each partition whether all is balanced; where it is, none could move."""
-        is_asked, was_moved = bool(self.prev) or self.is_strange, False
+        is_asked, was_moved = self.asks_always or self.is_strange or bool(self.prev), False
         for partition in partitions:
             if is_asked and self.is_balanced():
                 break
@@ -203,10 +214,10 @@ class GeneralAssignmentBuilder:
         return smallest if size > len(lists[smallest]) + 1 else None
 
     def is_any_smaller(self, topic: int, size: int) -> bool:
-        for place in self.audiences.of(topic):
-            if place in self.fixed:
+        for member in self.audiences.of(topic):
+            if member in self.fixed:
                 raise AssignorFailed("a subscriber takes no part")
-            if size > len(self.lists[place]) + 1:
+            if size > len(self.lists[member]) + 1:
                 return True
         return False
 
@@ -218,7 +229,7 @@ class GeneralAssignmentBuilder:
         if not self.is_strange or partition in self.lists[source]:
             self.lists[source].remove(partition)
         self.assign_partition(partition, target)
-        for audience in self.audiences_of[self.class_of[source]]:
+        for audience in self.audiences_of[self.group.classes[source]]:
             if audience in self.heaps:
                 # It is smaller now; entries that are too small show at the top.
                 heapq.heappush(self.heaps[audience], self.entry(source))
@@ -231,9 +242,9 @@ class GeneralAssignmentBuilder:
         """By class of members."""
         return [{self.audiences.numbers[topic] for topic in takes} for takes in self.takes]
 
-    def could_take(self, place: int, partition: Partition, margin: int) -> bool:
-        size = len(self.lists[place])
-        return size != self.could[place] and size + margin < len(self.lists[self.owner[partition]])
+    def could_take(self, member: int, partition: Partition, margin: int) -> bool:
+        size = len(self.lists[member])
+        return size != self.could[member] and size + margin < len(self.lists[self.owner[partition]])
 
     def is_balanced(self) -> bool:
         if self.balanced is None:
@@ -244,27 +255,27 @@ class GeneralAssignmentBuilder:
         """Whether no member that could have more could have it from one that has at least two more than it. Of two that
         have a partition, the one that is walked last counts."""
         sizes = list(map(len, self.lists))
-        live = [place for place in range(len(sizes)) if place not in self.fixed]
-        if min(sizes[place] for place in live) >= max(sizes[place] for place in live) - 1:
+        live = [member for member in self.group.walked_again if member not in self.fixed]
+        if min(sizes[member] for member in live) >= max(sizes[member] for member in live) - 1:
             return True
-        owner = {each: place for place in live for each in self.lists[place]}
+        owner = {each: member for member in live for each in self.lists[member]}
         largest: dict[int, float] = {}
         for partition in self.partitions:
             size = sizes[owner[partition]] if partition in owner else inf
             largest[partition[0]] = max(largest.get(partition[0], 0), size)
         margin = rules_of(self.group.release).level_margin
-        for place in sorted(live, key=self.entry):
-            if sizes[place] == self.could[place]:
+        for member in sorted(live, key=self.entry):
+            if sizes[member] == self.could[member]:
                 continue
-            has, takes = set(self.lists[place]), self.takes[self.class_of[place]]
-            topics = [topic for topic in self.topics if topic in takes and largest[topic] > sizes[place] + margin]
+            has, takes = set(self.lists[member]), self.takes[self.group.classes[member]]
+            topics = [topic for topic in self.topics if topic in takes and largest[topic] > sizes[member] + margin]
             for partition in self.group.partitions_of(topics):
                 if partition in has:
                     continue
                 if partition not in owner:
                     raise AssignorFailed("a partition's owner takes no part")
-                if sizes[place] + margin < sizes[owner[partition]]:
-                    self.uneven = place, partition
+                if sizes[member] + margin < sizes[owner[partition]]:
+                    self.uneven = member, partition
                     return False
         return True
 
@@ -293,10 +304,54 @@ class PartitionMovements:
         pairs.setdefault((source, target), JavaSet(self.keys)).add(partition)
 
     def actual_partition(self, partition: Partition, source: int, target: int) -> Partition:
-        """The partition to move in its place: one that once moved the other way, where there is one
+        """The partition to move in its member: one that once moved the other way, where there is one
         (getTheActualPartitionToBeMoved)."""
         pairs = self.of_topic.get(partition[0], {})
         if partition in self.of_partition:
             source = self.of_partition[partition][0]
         moved = pairs.get((target, source))
         return partition if moved is None else moved.first()
+
+
+# -- before 3.0
+
+
+def general_before_3(group: Group, is_cooperative: bool) -> Lists:
+    """Topics are names here, since those that the group does not know take room in Kafka's maps too."""
+    holders = holders_by_generation(group, is_cooperative)
+    keys = topic_partition_keys({topic: string_hash(topic) for topic, _ in holders}.__getitem__)
+    in_order = filled(keys, holders).walk()
+    # Who holds each partition that exists, and who held it in the generation before.
+    owned: Lists = [[] for _ in group.members]
+    before: dict[Partition, int] = {}
+    for each in in_order:
+        newest, *older = (holders[each][generation] for generation in sorted(holders[each], reverse=True))
+        if (partition := existing(group, each)) is not None:
+            owned[newest].append(partition)
+            if older:
+                before[partition] = older[0]
+    builder = GeneralAssignmentBuilder(group, owned)
+    if rules_of(group.release).has_equal_way or not holders or any(takes != group.known for takes in builder.takes):
+        return builder.build(before)
+    # Equal subscriptions: first what another had before, one at a time from the member that has most left.
+    earlier = filled(keys, (each for each in in_order if len(holders[each]) > 1)).walk()
+    place_of = {existing(group, each): place for place, each in enumerate(earlier)}
+    order = largest_first(group, owned, lambda each: place_of.get(each, len(earlier)))
+    everything = filled(topic_partition_keys(group.topic_codes.__getitem__), group.partitions_of(group.topics_walked))
+    return builder.build(before, list(dict.fromkeys([*order, *everything.walk()])))
+
+
+def existing(group: Group, partition: TopicPartition) -> Partition | None:
+    topic, number = group.topic_positions.get(partition[0], NOBODY), partition[1]
+    return (topic, number) if topic in group.known and 0 <= number < group.counts[topic] else None
+
+
+def largest_first(
+    group: Group, lists: Sequence[Sequence[Partition]], order: Callable[[Partition], Any]
+) -> list[Partition]:
+    """One partition at a time from the member that has most left; of equal ones, from the last by id. Each member's own
+    are in an order."""
+    turns = []
+    for rank, own in zip(group.member_ranks, lists, strict=True):
+        turns += [(len(own) - at, rank, each) for at, each in enumerate(sorted(own, key=order))]
+    return [each for _, _, each in sorted(turns, reverse=True)]

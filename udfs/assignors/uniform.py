@@ -1,27 +1,25 @@
-"""The coordinator's `uniform` (UniformAssignor.java).
-
-Members with equal subscriptions all get the same number of partitions, or one more, and keep as many of their own as
-possible (UniformHomogeneousAssignmentBuilder.java). Where members subscribe to different topics, they keep what they
-had, and the rest goes to the least loaded subscriber. Then, topic by topic, partitions move from the most loaded
-subscriber to the least loaded one, until the subscribers of no topic differ by more than one
-(UniformHeterogeneousAssignmentBuilder.java, from 4.0 on). Members are places in Kafka's walk of them, topics are
-positions.
+"""The coordinator's `uniform`: UniformAssignor.java, with UniformHomogeneousAssignmentBuilder.java for members with
+equal subscriptions, and UniformHeterogeneousAssignmentBuilder.java of 4.0 and of before.
 """
 
+import heapq
+from collections.abc import Iterable
 from typing import Final
 
-from udfs.assignors import uniform_before_4
 from udfs.assignors.groups import (
     NOBODY,
-    Assignment,
     AssignorFailed,
     Audiences,
     Group,
-    by_member,
+    Lists,
+    Partition,
+    empty_target,
     recorded_targets,
 )
-from udfs.assignors.java.maps import copied_set_capacity, filled, table_capacity
+from udfs.assignors.java.maps import DEFAULT_CAPACITY, Keys, copied_set_capacity, filled, no_order, table_capacity
 
+# The number of partitions of a member, its place by id, and its position.
+Entry = tuple[int, int, int]
 # KAFKA-17710: unequal subscriptions were assigned in another way before.
 MOVES_BY_TOPIC = (4, 0, 0)
 # KAFKA-18688: before, the first members of the walk got the larger quotas, whether they had them or not.
@@ -29,12 +27,12 @@ KEEPS_LARGER_QUOTAS = (4, 0, 1)
 MAX_ITERATION_COUNT: Final = 16
 
 
-def uniform(group: Group) -> Assignment:
+def uniform(group: Group) -> Lists:
     """UniformAssignor.assign."""
     if group.is_homogeneous:
         return UniformHomogeneousAssignmentBuilder(group).build()
     if group.release < MOVES_BY_TOPIC:
-        return uniform_before_4.UniformHeterogeneousAssignmentBuilder(group).build()
+        return UniformHeterogeneousBefore4(group).build()
     return UniformHeterogeneousAssignmentBuilder(group).build()
 
 
@@ -43,33 +41,34 @@ class UniformHomogeneousAssignmentBuilder:
         self.group = group
         self.counts = {topic: group.counts[topic] for topic in subscribed_topic_ids(group)}
         self.targets = recorded_targets(group)
-        self.walks = [target.walk() for target in self.targets]
+        self.walks = [self.targets[member].walk() for member in group.walked]
         held = {row for walk in self.walks for row in walk}
         everything = ((topic, partition) for topic, count in self.counts.items() for partition in range(count))
         self.unassigned = [row for row in everything if row not in held]
 
-    def build(self) -> Assignment:
+    def build(self) -> Lists:
         missing = self.maybe_revoke_partitions()
         # A partition that is in two targets, or beyond the topic's count, takes a place for nothing.
         if sum(missing) != len(self.unassigned):
             raise AssignorFailed("partitions are left unassigned after each member has its share")
         self.assign_remaining_partitions(missing)
-        return by_member(self.group, [target.walk() for target in self.targets])
+        return [target.walk() for target in self.targets]
 
     def maybe_revoke_partitions(self) -> list[int]:
         """Of topics that nobody subscribes to any more, and beyond each member's quota; how many each one lacks."""
-        return [self.revoke(place, quota) for place, quota in enumerate(self.quotas())]
-
-    def revoke(self, place: int, quota: int) -> int:
-        for topic, partition in self.walks[place]:
-            is_wanted = topic in self.counts
-            if is_wanted and quota:
-                quota -= 1
-                continue
-            self.targets[place].take(topic, partition)
-            if is_wanted:
-                self.unassigned.append((topic, partition))
-        return quota
+        missing = []
+        for member, walk, quota in zip(self.group.walked, self.walks, self.quotas(), strict=True):
+            left = quota
+            for topic, partition in walk:
+                is_wanted = topic in self.counts
+                if is_wanted and left:
+                    left -= 1
+                    continue
+                self.targets[member].take(topic, partition)
+                if is_wanted:
+                    self.unassigned.append((topic, partition))
+            missing.append(left)
+        return missing
 
     def quotas(self) -> list[int]:
         """The smaller one is minimumMemberQuota. The larger ones go to members that have more than that, as far as they
@@ -88,9 +87,9 @@ class UniformHomogeneousAssignmentBuilder:
 
     def assign_remaining_partitions(self, missing: list[int]) -> None:
         remaining = iter(self.unassigned)
-        for target, number in zip(self.targets, missing, strict=True):
+        for member, number in zip(self.group.walked, missing, strict=True):
             for _ in range(number):
-                target.add(*next(remaining))
+                self.targets[member].add(*next(remaining))
 
 
 def subscribed_topic_ids(group: Group) -> list[int]:
@@ -111,15 +110,15 @@ class UniformHeterogeneousAssignmentBuilder:
         self.sizes = [0] * len(self.targets)
         counts = group.counts
         subscriptions = [frozenset(topics) for topics in group.subscribed]
-        self.subscription_of = [subscriptions[own] for own in group.walked_classes]
-        audiences = Audiences(group, group.walked_classes, range(len(self.targets)))
+        self.subscription_of = [subscriptions[own] for own in group.classes]
+        audiences = Audiences(group, group.walked)
         self.audiences = audiences.numbers
         self.subscribers = {topic: audiences.of(topic) for topic in audiences.numbers}
         # Without another move these audiences stay level: Kafka looks at each topic of theirs again.
         self.level = set[int]()
         self.capacities = {
-            topic: table_capacity(-(-counts[topic] // len(places)) * 4 // 3 + 1)
-            for topic, places in self.subscribers.items()
+            topic: table_capacity(-(-counts[topic] // len(members)) * 4 // 3 + 1)
+            for topic, members in self.subscribers.items()
         }
         self.owners = {topic: [NOBODY] * counts[topic] for topic in self.subscribers}
         # topicComparator: most partitions for each subscriber, then fewest subscribers, then Uuid.compareTo.
@@ -130,23 +129,24 @@ class UniformHeterogeneousAssignmentBuilder:
             ),
         )  # fmt: skip
 
-    def build(self) -> Assignment:
+    def build(self) -> Lists:
         self.maybe_revoke_partitions()
         self.assign_remaining_partitions()
         self.balance()
-        return by_member(self.group, [target.walk() for target in self.targets])
+        return [target.walk() for target in self.targets]
 
     def maybe_revoke_partitions(self) -> None:
         """What a member does not subscribe to any more."""
-        for place, target in enumerate(self.targets):
+        for member in self.group.walked:
+            target = self.targets[member]
             for topic, partition in target.walk():
-                if topic not in self.subscription_of[place]:
+                if topic not in self.subscription_of[member]:
                     target.take(topic, partition)
                 elif partition >= len(self.owners[topic]):
                     raise AssignorFailed("a target holds a partition beyond its topic's count")
                 else:
-                    self.owners[topic][partition] = place
-                    self.sizes[place] += 1
+                    self.owners[topic][partition] = member
+                    self.sizes[member] += 1
 
     def assign_remaining_partitions(self) -> None:
         for topic in self.topics:
@@ -173,11 +173,11 @@ class UniformHeterogeneousAssignmentBuilder:
         subscribers, owners, was_moved = self.subscribers[topic], self.owners[topic], False
         if self.audiences[topic] in self.level:
             return False
-        sizes = [self.sizes[place] for place in subscribers]
+        sizes = [self.sizes[member] for member in subscribers]
         if max(sizes) - min(sizes) <= 1:
             self.level.add(self.audiences[topic])
             return False
-        owned: dict[int, list[int]] = {place: [] for place in subscribers}
+        owned: dict[int, list[int]] = {member: [] for member in subscribers}
         for partition, owner in enumerate(owners):
             owned[owner].append(partition)
         balancer = MemberAssignmentBalancer(subscribers, self.sizes)
@@ -200,11 +200,11 @@ class UniformHeterogeneousAssignmentBuilder:
             self.level.clear()
         return was_moved
 
-    def assign_partition(self, topic: int, partition: int, place: int) -> None:
+    def assign_partition(self, topic: int, partition: int, member: int) -> None:
         """A new set is made for the most that a member should have of the topic."""
-        self.targets[place].add(topic, partition, self.capacities[topic])
-        self.owners[topic][partition] = place
-        self.sizes[place] += 1
+        self.targets[member].add(topic, partition, self.capacities[topic])
+        self.owners[topic][partition] = member
+        self.sizes[member] += 1
 
 
 class MemberAssignmentBalancer:
@@ -253,3 +253,108 @@ class MemberAssignmentBalancer:
         last, end = self.next_most + 1, self.most_end - 1
         self.members[last], self.members[end] = self.members[end], self.members[last]
         self.most_end -= 1
+
+
+# -- 3.8 and 3.9
+
+
+class UniformHeterogeneousBefore4(UniformHeterogeneousAssignmentBuilder):
+    """Partitions move, one by one, to the least loaded member, as long as that improves the balance."""
+
+    def build(self) -> Lists:
+        recorded, self.targets = self.targets, [empty_target(self.group) for _ in self.targets]
+        self.capacities = dict.fromkeys(self.capacities, DEFAULT_CAPACITY)
+        # maxAssignmentSize: all that a member could have.
+        self.most = [sum(self.group.counts[topic] for topic in topics) for topics in self.subscription_of]
+        for member in self.group.walked:
+            for topic, partition in recorded[member].walk():
+                if topic in self.subscription_of[member]:
+                    self.targets[member].add(topic, partition)
+                    self.sizes[member] += 1
+                    if partition < self.group.counts[topic]:
+                        self.owners[topic][partition] = member
+        order = self.sort_topic_id_partitions()
+        self.unassigned_partitions_assignment(each for each in order if self.owners[each[0]][each[1]] == NOBODY)
+        self.balance_partitions([each for each in order if len(self.subscribers[each[0]]) > 1])
+        return [target.walk() for target in self.targets]
+
+    def sort_topic_id_partitions(self) -> list[Partition]:
+        """Those of topics with most partitions for each subscriber first, then by number; among equal ones of different
+        topics Kafka's set of all partitions decides."""
+        group, code, counts = self.group, self.group.topic_ids.hash_code, self.group.counts
+        met = (topic for own in dict.fromkeys(group.walked_classes) for topic in group.subscribed[own])
+        keys = Keys[Partition](lambda each: 31 * (31 + code(each[0])) + each[1] & 0xFFFFFFFF, no_order)
+        sizes = {topic: len(members) for topic, members in self.subscribers.items()}
+        return sorted(
+            filled(keys, group.partitions_of(filled(group.topic_ids, met).walk())).walk(),
+            key=lambda each: (-(counts[each[0]] / sizes[each[0]]), sizes[each[0]], each[1]),
+        )
+
+    def unassigned_partitions_assignment(self, unassigned: Iterable[Partition]) -> None:
+        """To the least loaded subscriber that may still take something."""
+        heaps: dict[int, list[Entry]] = {}
+        for topic, partition in unassigned:
+            if topic not in heaps:
+                heaps[topic] = self.sort_members_by_assignment_size(self.subscribers[topic])
+            heap = heaps[topic]
+            # Here loads only grow: an old entry gets its new place when it comes to the top.
+            while heap and heap[0] != (now := self.entry(heap[0][2])):
+                heapq.heapreplace(heap, now)
+                if now[0] >= self.most[now[2]]:
+                    heapq.heappop(heap)
+            if not heap:
+                raise AssignorFailed("some partitions are left unassigned")
+            self.assign_partition(topic, partition, heap[0][2])
+
+    def balance_partitions(self, order: list[Partition]) -> None:
+        """Lap by lap; a partition that was moved is left out of the laps that follow. Kafka remembers what was moved so
+        that a move back takes the same partition, but then takes that for a contradiction and fails
+        (performReassignments, PartitionMovements)."""
+        moved = set[Partition]()
+        ways = set[tuple[int, int, int]]()
+        was_moved = True
+        while was_moved:
+            was_moved = is_checked_next = False
+            for topic, partition in order:
+                if is_checked_next and self.is_balanced():
+                    return
+                subscribers, owner = self.subscribers[topic], self.owners[topic][partition]
+                is_checked_next = self.sizes[owner] > min(self.sizes[member] for member in subscribers) + 1
+                if is_checked_next:
+                    was_moved = True
+                    receivers = self.sort_members_by_assignment_size(subscribers)
+                    if not receivers:
+                        raise AssignorFailed("no subscriber may take a partition that another has too many of")
+                    receiver = receivers[0][2]
+                    if (topic, partition) in moved or (topic, receiver, owner) in ways:
+                        raise AssignorFailed("a partition would be moved twice")
+                    moved.add((topic, partition))
+                    ways.add((topic, owner, receiver))
+                    self.targets[owner].take(topic, partition)
+                    self.sizes[owner] -= 1
+                    self.assign_partition(topic, partition, receiver)
+            order = [each for each in order if each not in moved]
+
+    def is_balanced(self) -> bool:
+        members = self.sort_members_by_assignment_size(range(len(self.sizes)))
+        if not members:
+            raise AssignorFailed("every member has all that it can have, and a partition was moved")
+        if members[0][0] >= members[-1][0] - 1:
+            return True
+        loads = {topic: [self.sizes[owner] for owner in owners] for topic, owners in self.owners.items()}
+        most = {topic: max(of_topic) for topic, of_topic in loads.items()}
+        return not any(
+            load > self.sizes[member] + 1 and partition not in (self.targets[member].copy().get(topic) or ())
+            for member, topics in enumerate(self.subscription_of)
+            for topic in topics
+            if most[topic] > self.sizes[member] + 1
+            for partition, load in enumerate(loads[topic])
+        )
+
+    def entry(self, member: int) -> Entry:
+        """Among equally loaded members the id decides."""
+        return self.sizes[member], self.group.member_ranks[member], member
+
+    def sort_members_by_assignment_size(self, members: Iterable[int]) -> list[Entry]:
+        """Those that do not have all they can have, the least loaded first."""
+        return sorted(self.entry(member) for member in members if self.sizes[member] < self.most[member])

@@ -1,15 +1,15 @@
 """The audit of classic groups: compares each generation with what Kafka's assignor gives for the same input."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.payloads import CONSUMER
+from schemas.records import CONSUMER
 from schemas.words.assignments import PartitionCountsSource, Verdict
 from udfs.assignors.groups import Numbers
 from udfs.audit.checks.facts import ByLog, Confirmation, Facts, UsedTopic, confirmation, moments
@@ -35,21 +35,19 @@ class ClassicAudit:
         self.restored = states
         # For groups with records in this run.
         self.now: dict[str, Before | None] = {}
-        # By group, what was asked last.
-        self.confirmed: dict[str, Confirmed] = {}
+        # By group, what was asked last, and the answer.
+        self.confirmed: dict[str, tuple[tuple[Any, ...], Confirmation]] = {}
         self.moments = moments(facts)
 
     def take(self, tables: Mapping[str, pa.Table]) -> list[AuditRow]:
         rows = tables.get(TABLE)
         if rows is None or not rows.num_rows:
             return []
-        audit_rows: list[AuditRow] = []
         with uncollected():
             copied = downgrades(tables)
-            for some in slices(rows):
-                results = self.results_of(some, copied)
-                audit_rows += [audit_row(each, self.facts, defect_of_generation) for each in results]
-        return audit_rows
+            # One by one: results are much larger than their rows.
+            results = (each for some in slices(rows) for each in self.results_of(some, copied))
+            return [audit_row(each, self.facts, defect_of_generation) for each in results]
 
     def states(self) -> dict[str, Before | None]:
         return self.now
@@ -57,8 +55,7 @@ class ClassicAudit:
     def latest(self) -> dict[str, Latest | None]:
         return {group_id: None if of is None else latest(of, self.facts) for group_id, of in self.now.items()}
 
-    def results_of(self, rows: pa.Table, copied: frozenset[Operation]) -> list[GenerationResult]:
-        results = []
+    def results_of(self, rows: pa.Table, copied: frozenset[Operation]) -> Iterator[GenerationResult]:
         met = set()
         for group_id, generation in generations_of(rows):
             met.add(group_id)
@@ -71,22 +68,22 @@ class ClassicAudit:
             else:
                 is_copied = (group_id, generation.batch, generation.time) in copied
                 confirm = partial(self.confirmation, generation, before)
-                results.append(judge(generation, before, self.facts, confirm, is_copied=is_copied))
-                self.now[group_id] = next_before(results[-1])
+                result = judge(generation, before, self.facts, confirm, is_copied=is_copied)
+                self.now[group_id] = next_before(result)
+                yield result
         for group_id in met:
             before = self.now[group_id]
             self.now[group_id] = None if before is None else before.without_window()
-        return results
 
     def confirmation(self, generation: Generation, before: Before | None, counts: Counts) -> Confirmation:
         """For topics that some member subscribes to. The previous generation names partitions too. Most generations of
         a group ask the same between the same snapshots as the one before: they need no look at each topic."""
         least = least_of(generation, before)
-        asked = b"".join(each.tobytes() for each in (counts.numbers, generation.is_subscribed, least))
-        known = self.confirmed.get(generation.group_id)
-        time = generation.time
+        time, numbers = generation.time, (counts.numbers, generation.is_subscribed, least)
         place = None if time is None else (bisect_left(self.moments, time), bisect_right(self.moments, time))
-        if known is None or (known.asked, known.place, known.topics) != (asked, place, generation.topics):
+        asked = place, generation.topics, b"".join(each.tobytes() for each in numbers)
+        known = self.confirmed.get(generation.group_id)
+        if known is None or known[0] != asked:
             used = (
                 UsedTopic(name, number, at_least)
                 for name, number, at_least, is_subscribed in zip(
@@ -96,18 +93,8 @@ class ClassicAudit:
                 if is_subscribed
             )  # fmt: skip
             shown = confirmation(ByLog.NOTHING, used, time, self.facts, is_by_leader=True)
-            known = self.confirmed[generation.group_id] = Confirmed(generation.topics, asked, place, shown)
-        return known.confirmation
-
-
-class Confirmed(NamedTuple):
-    """An answer of `confirmation`, and what was asked. `place`: between which moments; None: the record has no time."""
-
-    topics: Sequence[str]
-    # Numbers of partitions, whether somebody subscribes, and which partitions records name.
-    asked: bytes
-    place: tuple[int, int] | None
-    confirmation: Confirmation
+            known = self.confirmed[generation.group_id] = asked, shown
+        return known[1]
 
 
 def least_of(generation: Generation, before: Before | None) -> Numbers:

@@ -14,7 +14,6 @@ import pyarrow as pa
 from schemas.words.assignments import ClientLibrary, PartitionCountsSource
 from schemas.words.records import GroupType
 from udfs.assignors.groups import ABSENT, NOBODY, Codes, Group, Numbers, Rows
-from udfs.assignors.librdkafka import GroupMember
 from udfs.assignors.questions import Member, Topic
 from udfs.audit.checks.assignments import are_listed
 from udfs.audit.checks.facts import Facts, Flags
@@ -138,18 +137,6 @@ class Generation:
     def is_subscribed(self) -> Flags:
         """Topics that some member subscribes to."""
         return are_listed(self.topics_of_class, len(self.topics))
-
-    @cached_property
-    def library_members(self) -> list[GroupMember]:
-        """As librdkafka sees them: it passes over members without topics."""
-        group = self.as_asked
-        listed = [[self.topics[at] for at in topics] for topics in group.subscriptions]
-        fields = zip(self.members, self.instances, group.classes, group.owned, self.generations, strict=True)
-        return [
-            GroupMember(who, instance, listed[own], [(self.topics[topic], each) for topic, each in owned], number)
-            for who, instance, own, owned, number in fields
-            if listed[own]
-        ]
 
 
 # -- from the log

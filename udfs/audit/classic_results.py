@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from schemas.payloads import CONNECT, CONSUMER, SCHEMA_REGISTRY, STREAM_PROTOCOL
+from schemas.records import CONNECT, CONSUMER, SCHEMA_REGISTRY, STREAM_PROTOCOL
 from schemas.words.assignments import AssignorSource, AuditReason, ClientLibrary, Verdict
 from schemas.words.history import Confidence
 from schemas.words.records import GroupType
@@ -16,7 +16,7 @@ from udfs.assignors.groups import Numbers
 from udfs.assignors.questions import LEADERS
 from udfs.audit.checks.assignments import Racks, RecordedAssignment
 from udfs.audit.checks.facts import UNKNOWN, Confirmation, Facts, Flags, GroupRule, proved, proved_numbers
-from udfs.audit.checks.results import NO_PLACES, Balance, Result, checked_numbers, moves
+from udfs.audit.checks.results import NO_PLACES, Balance, Comparison, Result, checked_numbers, moves
 from udfs.audit.classic_generations import Before, Generation, are_carried_over, owned_before
 from udfs.audit.classic_variants import (
     COOPERATIVE,
@@ -90,9 +90,12 @@ class GenerationResult(Result):
         return RecordedAssignment(of.members, of.topics, numbers, *of.equal_classes, of.assigned)
 
     @property
+    def compared(self) -> Comparison | None:
+        return None if self.closest is None else (self.expected or self.closest).compared
+
+    @property
     def columns(self) -> dict[str, Any]:
         of, closest, before = self.generation, self.closest, self.before
-        compared = None if closest is None else (self.expected or closest).compared
         made, needed, source = None, None, None
         if self.is_readable and self.counts is not None:
             if before is not None:
@@ -110,18 +113,12 @@ class GenerationResult(Result):
             "assignor": of.protocol,
             "assignor_source": None if of.protocol is None else AssignorSource.RECORD,
             "algorithm": None if closest is None else algorithm_of(of, closest.variant),
-            "num_different": None if compared is None else compared.num_different,
-            "differences": None if compared is None else compared.differences,
             "moves_made": made,
             "moves_needed": needed,
             "partition_counts_source": source,
             "variant": None if closest is None or self.verdict == Verdict.DRIFT else closest.variant.text,
             "evidence_first_offset": of.offset if before is None else before.generation.offset,
-            "evidence_last_offset": of.offset,
             "confidence": self.confidence,
-            "stale_topics": (
-                tuple(sorted(self.confirmation.confirmed)) if self.verdict == Verdict.STALE_INPUT else None
-            ),
             "is_unconfirmed": self.confirmation.why is not None,
         }
 

@@ -18,7 +18,7 @@ from udfs.assignors.groups import ABSENT, AssignorFailed, Group, Numbers, Partit
 from udfs.assignors.java.maps import JavaMap, Keys, no_order
 from udfs.assignors.librdkafka import TOPIC_ORDERS, Rules, Undecidable
 from udfs.assignors.questions import NEWEST_PATCH, NEWEST_RELEASE, GroupProtocol, Release
-from udfs.assignors.ranges import RACKS_SINCE, is_rack_aware
+from udfs.assignors.ranges import RACKS_SINCE, is_rack_aware, round_robin
 from udfs.assignors.sticky_claims import are_subscriptions_equal
 from udfs.audit.checks.facts import REPRODUCED, Facts, KnownTopic, most_believed
 from udfs.audit.checks.results import Comparison, compare
@@ -195,9 +195,9 @@ def lines_of(generation: Generation) -> Sequence[Line]:
 # Subscriptions of librdkafka have version 3 since 2.2.0, and before that version 1 since 1.6.0.
 FIRST_LIBRARY_VERSION: Final = 1
 LIBRARY_ASSIGNORS: Final = {
-    "range": librdkafka.ranges,
-    "roundrobin": librdkafka.in_circles,
-    COOPERATIVE: librdkafka.cooperative_sticky,
+    "range": librdkafka.library_range,
+    "roundrobin": round_robin,
+    COOPERATIVE: librdkafka.library_sticky,
 }
 # Newest first.
 STICKY_LIBRARY_LINES: Final = (
@@ -236,7 +236,7 @@ class Variant:
     leader_memory: int = ABSENT
     is_without_racks: bool = False
     # Of librdkafka: topics in the order in which the leader may have seen them, and the name of that order.
-    topics: tuple[str, ...] = ()
+    topics: tuple[int, ...] = ()
     topic_order: str | None = None
 
     @property
@@ -330,9 +330,9 @@ def other_variants(
 def library_variants(generation: Generation, candidates: Sequence[Counts], last_line: str | None) -> Iterator[Variant]:
     """None if the leader cannot use librdkafka."""
     if lines := sorted(library_lines_of(generation), key=lambda line: line.name != last_line):
-        orders: dict[tuple[str, ...], str | None] = {}
+        orders: dict[tuple[int, ...], str | None] = {}
         for text, order in TOPIC_ORDERS:
-            orders.setdefault(tuple(order(generation.library_members)), text)
+            orders.setdefault(tuple(order(generation.as_asked)), text)
         for counts, line, (topics, text) in product(candidates, lines, orders.items()):
             yield Variant(line, counts, topics=topics, topic_order=text)
 
@@ -345,7 +345,7 @@ def try_variant(generation: Generation, variant: Variant) -> Outcome:
             group = asked(generation, variant)
             answer = ASSIGNORS[GroupProtocol.CLASSIC, generation.protocol or ""].assign(group)
             rows = as_written(group, Rows.of_lists(answer))
-    except (AssignorFailed, Undecidable) as failure:
+    except AssignorFailed as failure:
         return Outcome(variant, failure=str(failure))
     return Outcome(variant, rows, compare(generation.members, generation.topics, generation.assigned, rows))
 
@@ -405,18 +405,13 @@ def as_written(group: Group, rows: Rows) -> Rows:
 
 
 def answer_of_library(generation: Generation, variant: Variant) -> Rows:
-    counts = dict(zip(generation.topics, variant.counts.numbers.tolist(), strict=True))
-    if any(name.startswith("^") for name in variant.topics):
+    if any(generation.topics[topic].startswith("^") for topic in variant.topics):
         raise Undecidable("the leader takes a name that begins with ^ for a pattern")
     if generation.protocol == COOPERATIVE and (generation.versions < FIRST_LIBRARY_VERSION).any():
         raise Undecidable("the library fails if a subscription has no list of owned partitions")
-    group = librdkafka.LibraryGroup(
-        generation.library_members, {name: counts[name] for name in variant.topics}, variant.line.rules or Rules()
-    )
-    lists, numbers = LIBRARY_ASSIGNORS[str(generation.protocol)](group), generation.as_asked.topic_positions
-    return Rows.of_lists(
-        [[(numbers[topic], each) for topic, each in lists.get(member_id, ())] for member_id in generation.members]
-    )
+    counts, rules = variant.counts.numbers.tolist(), variant.line.rules or Rules()
+    group = librdkafka.library_group(generation.as_asked, counts, variant.topics, rules)
+    return Rows.of_lists(LIBRARY_ASSIGNORS[str(generation.protocol)](group))
 
 
 def answer_of_librdkafka(generation: Generation, outcomes: Sequence[Outcome]) -> Outcome:

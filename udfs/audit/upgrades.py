@@ -15,13 +15,20 @@ between, so all members change at once.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas.payloads import CONNECT, CONSUMER, COOPERATIVE_STICKY_PROTOCOL, SCHEMA_REGISTRY, STREAM_PROTOCOL
-from schemas.records import types_by_group_type
+from schemas.records import (
+    CONNECT,
+    CONSUMER,
+    COOPERATIVE_STICKY_PROTOCOL,
+    SCHEMA_REGISTRY,
+    STREAM_PROTOCOL,
+    types_by_group_type,
+)
 from schemas.words.assignments import WITHOUT_CONSUMER_PROTOCOL, BlockerKind, Migration, MigrationPhase, Readiness
 from schemas.words.history import Confidence
 from schemas.words.records import GroupType
@@ -344,23 +351,8 @@ class Blocker:
     detail: str
 
 
-@dataclass(frozen=True)
-class Upgrade:
+class Upgrade(SimpleNamespace):
     """Fields are the columns of `assignor_upgrades`; times are microseconds."""
-
-    group_id: str
-    group_type: GroupType
-    migration: Migration
-    phase: MigrationPhase
-    members_done: tuple[MemberIdentity, ...]
-    members_remaining: tuple[MemberIdentity, ...]
-    started_time: int | None
-    finished_time: int | None
-    readiness: Readiness
-    blockers: tuple[Blocker, ...]
-    evidence_first_offset: int
-    evidence_last_offset: int
-    confidence: Confidence
 
 
 class Upgrades:

@@ -9,14 +9,14 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, NamedTuple
 
 from schemas.words.assignments import PartitionCountsSource
 from schemas.words.history import Confidence
 from schemas.words.records import GroupType
 from udfs.assignors.answers import ASSIGNORS, member_lists
-from udfs.assignors.groups import Answer, Assignment, AssignorFailed, Group, group_of
+from udfs.assignors.groups import Answer, AssignorFailed, Group, Lists, group_of
 from udfs.assignors.questions import LEADERS, MOST_PARTITIONS, GroupProtocol, Member, Owned, Spec, Topic, stand_in_id
 from udfs.audit.checks.assignments import largest_difference
 from udfs.audit.checks.facts import Facts
@@ -55,22 +55,8 @@ MOST_NAMED = 3
 Line = dict[str, Any]
 
 
-class WhatIf(NamedTuple):
+class WhatIf(SimpleNamespace):
     """Fields are the columns of `assignment_whatif`."""
-
-    group_id: str
-    group_type: GroupType
-    assignment_offset: int
-    group_protocol: GroupProtocol
-    assignor: str
-    imbalance: int | None
-    moves_from_current: int | None
-    partitions_stopped: int | None
-    is_possible: bool
-    reason: str | None
-    evidence_first_offset: int
-    evidence_last_offset: int
-    confidence: Confidence
 
 
 def what_ifs(groups: Sequence[Latest], facts: Facts) -> list[WhatIf]:
@@ -133,7 +119,7 @@ class WhatIfAnswer(NamedTuple):
     """`assigned` is what each member gets, by positions of the group."""
 
     group: Group
-    assigned: Assignment
+    assigned: Lists
 
     @property
     def lists(self) -> Mapping[str, Sequence[tuple[str, int]]]:

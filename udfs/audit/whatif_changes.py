@@ -1,7 +1,6 @@
 """A group with other members or more partitions than it has; what a change of its assignment costs, and which assignor
 costs least."""
 
-import difflib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 from udfs.assignors.questions import MOST_PARTITIONS, Member, Topic
 from udfs.audit.checks.results import Latest
 from udfs.sentences.counts import counted
+from udfs.sentences.suggestions import near
 
 TopicPartition = tuple[str, int]
 
@@ -90,9 +90,7 @@ def one_of(what: str, wanted: str, known: list[str]) -> str:
         return f"the group has no {what}"
     if len(known) == 1:
         return f"the only one is {known[0]}"
-    begun = [each for each in known if each.startswith(wanted)]
-    near = begun or difflib.get_close_matches(wanted, known, n=1) or sorted(known)
-    return f"give one of its {len(known)} {what}, such as {near[0]}"
+    return f"give one of its {len(known)} {what}, such as {near(wanted, known) or min(known)}"
 
 
 # -- moves and costs

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from schemas import payloads
+from schemas import records
 from schemas.fields import INT16_MAX, Kind, Layout, Message, Shape
 from udfs.arrays.big_endian import Positions
 from udfs.arrays.slices import Slices, slices_of
@@ -87,27 +87,25 @@ def decode_user_data(protocol: str | None, message: Message, raw: bytes) -> Fiel
     """The assignor's own bytes inside a consumer protocol payload, for assignors that are known to write them."""
     if not raw:
         return None
-    is_subscription = message is payloads.SUBSCRIPTION
+    is_subscription = message is records.SUBSCRIPTION
     match protocol, is_subscription:
-        case payloads.STICKY_PROTOCOL, True:
-            return first_form(payloads.STICKY_FORMS, raw)
-        case payloads.COOPERATIVE_STICKY_PROTOCOL, True:
-            return first_form(payloads.COOPERATIVE_STICKY_FORMS, raw)
-        case payloads.STREAM_PROTOCOL, True:
-            return streams_payload(payloads.STREAMS_SUBSCRIPTION, raw)
-        case payloads.STREAM_PROTOCOL, False:
-            return named_topics(streams_payload(payloads.STREAMS_ASSIGNMENT, raw))
+        case records.STICKY_PROTOCOL, True:
+            return first_form(records.STICKY_FORMS, raw)
+        case records.COOPERATIVE_STICKY_PROTOCOL, True:
+            return first_form(records.COOPERATIVE_STICKY_FORMS, raw)
+        case records.STREAM_PROTOCOL, True:
+            return streams_payload(records.STREAMS_SUBSCRIPTION, raw)
+        case records.STREAM_PROTOCOL, False:
+            return named_topics(streams_payload(records.STREAMS_ASSIGNMENT, raw))
     return None
 
 
 def decode_payload(protocol_type: str | None, is_subscription: bool, raw: bytes) -> Fields:
     """A payload of a protocol type other than `consumer`."""
     match protocol_type:
-        case payloads.CONNECT:
-            return connect_payload(
-                payloads.CONNECT_SUBSCRIPTION if is_subscription else payloads.CONNECT_ASSIGNMENT, raw
-            )
-        case payloads.SCHEMA_REGISTRY:
+        case records.CONNECT:
+            return connect_payload(records.CONNECT_SUBSCRIPTION if is_subscription else records.CONNECT_ASSIGNMENT, raw)
+        case records.SCHEMA_REGISTRY:
             return json_object(raw)
     return None
 
@@ -119,7 +117,7 @@ def first_form(forms: tuple[Shape, ...], raw: bytes) -> Fields:
             values = read_message(raw, form.layout(0), 0, 0)[0]
         except Malformed:
             continue
-        if values.get("version", payloads.KAFKA_PYTHON_VERSION) == payloads.KAFKA_PYTHON_VERSION:
+        if values.get("version", records.KAFKA_PYTHON_VERSION) == records.KAFKA_PYTHON_VERSION:
             return values
     return None
 
@@ -132,7 +130,7 @@ def streams_payload(message: Message, raw: bytes) -> Fields:
             return None
         if version > message.highest_version:
             # In a future version, only the supported version can be read, and only in subscriptions.
-            if message is payloads.STREAMS_ASSIGNMENT:
+            if message is records.STREAMS_ASSIGNMENT:
                 return None
             return {"version": version, "latest_supported_version": reader.number(Kind.INT32)}
         return {"version": version, **read_layout(reader, message.shapes[0].layout(version), version)}
@@ -167,7 +165,7 @@ def connect_payload(message: Message, raw: bytes) -> Fields:
     except Malformed:
         return None
     if values.get("allocation") is not None:
-        values["allocation"] = connect_payload(payloads.CONNECT_ASSIGNMENT, values["allocation"])
+        values["allocation"] = connect_payload(records.CONNECT_ASSIGNMENT, values["allocation"])
         return values if values["allocation"] is not None else None
     return values
 

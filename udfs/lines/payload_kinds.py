@@ -7,9 +7,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from schemas import payloads
+from schemas.records import COOPERATIVE_STICKY_PROTOCOL, STICKY_PROTOCOL, STREAM_PROTOCOL
 
-USER_DATA_PROTOCOLS = (payloads.STICKY_PROTOCOL, payloads.COOPERATIVE_STICKY_PROTOCOL, payloads.STREAM_PROTOCOL)
+USER_DATA_PROTOCOLS = (STICKY_PROTOCOL, COOPERATIVE_STICKY_PROTOCOL, STREAM_PROTOCOL)
 # Beyond this many bytes of payloads and texts what is known is forgotten.
 LARGEST_MEMORY = 16 << 20
 

@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from schemas import payloads
 from schemas.fields import Message
+from schemas.records import CONNECT, CONSUMER, SCHEMA_REGISTRY, SUBSCRIPTION
 from udfs.arrays.big_endian import Positions
 from udfs.arrays.slices import slices_of
 from udfs.decoding.client_payloads import Fields, decode_payload, decode_user_data, version_groups
@@ -16,7 +16,7 @@ from udfs.lines.line_steps import PLAIN, Memory, Steps, Style
 from udfs.lines.payload_kinds import LARGEST_MEMORY, USER_DATA_PROTOCOLS, Kind, value_text
 from udfs.lines.written_lines import texts_in_order
 
-READ_ONE_BY_ONE = (payloads.CONNECT, payloads.SCHEMA_REGISTRY)
+READ_ONE_BY_ONE = (CONNECT, SCHEMA_REGISTRY)
 OTHER: Kind = (None, None)
 Programs = Iterator[tuple[Steps, Positions]]
 
@@ -47,10 +47,10 @@ class PayloadTexts:
         """What writes these payloads, each for some rows of the column."""
         protocol_type, protocol = kind
         everything = np.arange(len(column))
-        if protocol_type == payloads.CONSUMER:
+        if protocol_type == CONSUMER:
             yield from self.consumer_programs(protocol, column, message, memory)
         elif protocol_type in READ_ONE_BY_ONE:
-            read = partial(decode_payload, protocol_type, message is payloads.SUBSCRIPTION)
+            read = partial(decode_payload, protocol_type, message is SUBSCRIPTION)
             steps = Steps(memory)
             steps.text(self.known_texts(kind, message, column, read))
             yield steps, everything
@@ -66,7 +66,7 @@ class PayloadTexts:
             if protocol is not None:
                 read = partial(decode_user_data, protocol, message)
                 user_data = group.values.field("user_data")
-                style = Style({"user_data": self.known_texts((payloads.CONSUMER, protocol), message, user_data, read)})
+                style = Style({"user_data": self.known_texts((CONSUMER, protocol), message, user_data, read)})
             steps = Steps(memory)
             steps.say('{"version":')
             steps.value(pa.array(group.versions))
@@ -99,7 +99,7 @@ class PayloadTexts:
 def read_as(kind: Kind) -> Kind:
     """Without what makes no difference to how payloads are read."""
     protocol_type, protocol = kind
-    if protocol_type == payloads.CONSUMER:
+    if protocol_type == CONSUMER:
         return protocol_type, protocol if protocol in USER_DATA_PROTOCOLS else None
     return (protocol_type, None) if protocol_type in READ_ONE_BY_ONE else OTHER
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from schemas.functions import DECODE_OFFSETS_RECORD
+from schemas.tables import SCALAR_FUNCTIONS
 from udfs.arrays.arrow_schema import arrow_type
 from udfs.arrays.slices import slices_of
 from udfs.decoding.decode import decode
@@ -15,7 +15,7 @@ from udfs.lines.payload_text import PayloadTexts
 from udfs.lines.record_texts import rejected_fields, type_name, value_style
 from udfs.lines.written_lines import json_of
 
-RESULT: pa.StructType = arrow_type(DECODE_OFFSETS_RECORD.result)
+RESULT: pa.StructType = arrow_type(SCALAR_FUNCTIONS["decode_offsets_record"].result)
 # Members' payloads come again in every batch, and engines hand over small ones: a third of the time. What it remembers
 # is bounded, and changes no answer.
 PAYLOAD_TEXTS = PayloadTexts()

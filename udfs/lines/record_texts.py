@@ -4,9 +4,8 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas import payloads
 from schemas.fields import Array, FieldType, Kind, Struct
-from schemas.records import REGISTRY
+from schemas.records import ASSIGNMENT, CONSUMER, REGISTRY, SUBSCRIPTION
 from udfs.decoding.decoded import Part, Reject
 from udfs.framing.log_bytes.framed_records import Rejected
 from udfs.lines.line_steps import Style
@@ -47,13 +46,13 @@ def member_payloads(record_type: int, value: pa.StructArray, payload_texts: Payl
         codes = codes[pc.list_parent_indices(members).to_numpy()]
         return {
             name: payload_texts.texts(kinds, codes, members.flatten().field(name), message)
-            for name, message in (("subscription", payloads.SUBSCRIPTION), ("assignment", payloads.ASSIGNMENT))
+            for name, message in (("subscription", SUBSCRIPTION), ("assignment", ASSIGNMENT))
         }
     if record_type == CONSUMER_MEMBER_METADATA and value.type.get_field_index("classic_member_metadata") >= 0:
         offered = pc.struct_field(value, ["classic_member_metadata", "supported_protocols"]).flatten()
         names, metadata = (pc.struct_field(offered, name) for name in ("name", "metadata"))
-        codes, kinds = distinct_kinds(pa.array([payloads.CONSUMER] * len(offered), pa.string()), names)
-        return {"metadata": payload_texts.texts(kinds, codes, metadata, payloads.SUBSCRIPTION)}
+        codes, kinds = distinct_kinds(pa.array([CONSUMER] * len(offered), pa.string()), names)
+        return {"metadata": payload_texts.texts(kinds, codes, metadata, SUBSCRIPTION)}
     return {}
 
 

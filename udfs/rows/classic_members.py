@@ -5,8 +5,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from schemas import payloads
 from schemas.fields import Message
+from schemas.records import ASSIGNMENT, CONSUMER, SUBSCRIPTION
 from schemas.words.records import NONE
 from udfs.decoding.client_payloads import consumer_payloads
 from udfs.decoding.decoded import Part
@@ -30,9 +30,9 @@ def members(part: Part, kind: pa.ListType, texts: PayloadTexts) -> pa.Array:
     columns = {NAMES.get(name, name): column for name, column in zip(items.type.names, items.flatten(), strict=True)}
     if "rebalance_timeout_ms" in columns:
         columns["rebalance_timeout_ms"] = null_if_unknown(columns["rebalance_timeout_ms"], (NONE,))
-    is_consumer = pc.equal(part.value.field("protocol_type"), payloads.CONSUMER).to_numpy(zero_copy_only=False)[owner]
-    columns["subscription"] = structs(columns["subscription_bytes"], is_consumer, payloads.SUBSCRIPTION)
-    columns["assignment"] = structs(columns["assignment_bytes"], is_consumer, payloads.ASSIGNMENT)
+    is_consumer = pc.equal(part.value.field("protocol_type"), CONSUMER).to_numpy(zero_copy_only=False)[owner]
+    columns["subscription"] = structs(columns["subscription_bytes"], is_consumer, SUBSCRIPTION)
+    columns["assignment"] = structs(columns["assignment_bytes"], is_consumer, ASSIGNMENT)
     columns["payload_json"] = payload_json(part.value, owner, columns, texts)
     made = fit_type(pa.StructArray.from_arrays(list(columns.values()), list(columns)), kind.value_type)
     bounds = bounds_of(lists)

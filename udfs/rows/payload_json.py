@@ -7,14 +7,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from schemas import payloads
 from schemas.fields import Message
+from schemas.records import ASSIGNMENT, CONNECT, CONSUMER, SCHEMA_REGISTRY, SUBSCRIPTION
 from udfs.arrays.big_endian import Positions
 from udfs.decoding.client_payloads import decode_payload, decode_user_data
 from udfs.lines.payload_kinds import LARGEST_MEMORY, USER_DATA_PROTOCOLS, Kind, distinct_kinds, value_text
 
-MESSAGES = (payloads.SUBSCRIPTION, payloads.ASSIGNMENT)
-OTHER_TYPES = (payloads.CONNECT, payloads.SCHEMA_REGISTRY)
+MESSAGES = (SUBSCRIPTION, ASSIGNMENT)
+OTHER_TYPES = (CONNECT, SCHEMA_REGISTRY)
 
 
 @dataclass
@@ -41,10 +41,10 @@ class PayloadTexts:
 
 def payload_text(kind: Kind, message: Message, raw: bytes) -> str | None:
     protocol_type, protocol = kind
-    if protocol_type == payloads.CONSUMER:
+    if protocol_type == CONSUMER:
         decoded = decode_user_data(protocol, message, raw)
     else:
-        decoded = decode_payload(protocol_type, message is payloads.SUBSCRIPTION, raw)
+        decoded = decode_payload(protocol_type, message is SUBSCRIPTION, raw)
     return None if decoded is None else value_text(decoded, raw)
 
 
@@ -58,7 +58,7 @@ def payload_json(
         protocol_type, protocol = kind
         if protocol_type in OTHER_TYPES:
             columns = [members["subscription_bytes"], members["assignment_bytes"]]
-        elif protocol_type == payloads.CONSUMER and protocol in USER_DATA_PROTOCOLS:
+        elif protocol_type == CONSUMER and protocol in USER_DATA_PROTOCOLS:
             columns = [pc.struct_field(members[name], "user_data") for name in ("subscription", "assignment")]
         else:
             continue

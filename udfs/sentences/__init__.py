@@ -1,1 +1,1 @@
-"""Counts, names and durations in words."""
+"""Counts, names and durations in words, and suggestions for mistyped words."""

@@ -59,7 +59,7 @@ def event_at(history: History, group: str, at: datetime) -> EventStory | None:
         events[here + 1] if here + 1 < len(events) else None,
         members_of(history, event),
         moves_of(history, event),
-        taken_by(event, moves, waits_of(history, group)),
+        taken_by_event(moves, waits_of(history, group)).get(event.offset, ()) if event.has_moves else (),
     )
 
 
@@ -79,12 +79,13 @@ def unread_since(moves: Sequence[AnyRow], owners: Sequence[AnyRow]) -> dict[int,
     return since
 
 
-def taken_by(event: Event, moves: Sequence[AnyRow], waits: Waits) -> list[tuple[AnyRow, AnyRow | None]]:
-    """`moves`: of its group."""
-    if not event.has_moves:
-        return []
-    pairs = (pair for pair in taken(moves) if pair[0]["assignment_offset"] == event.offset)
-    return [(move, giving) for move, giving in pairs if giving is not None or waits.has(move)]
+def taken_by_event(moves: Sequence[AnyRow], waits: Waits) -> dict[int, list[tuple[AnyRow, AnyRow | None]]]:
+    """By assignment. `moves`: of one group."""
+    pairs: dict[int, list[tuple[AnyRow, AnyRow | None]]] = {}
+    for move, giving in taken(moves):
+        if giving is not None or waits.has(move):
+            pairs.setdefault(move["assignment_offset"], []).append((move, giving))
+    return pairs
 
 
 def moves_of(history: History, event: Event) -> list[Row]:

@@ -21,7 +21,8 @@ Files also say what is expected; from this, the suite of the table is made:
     -- limit num_critical warning as replay_anomaly: 0, rows by SELECT …
 
 `as` are the kinds of findings that list the same rows. In files of ours, `{keys}` are the two metrics of the key of the
-table, which a file without SQL has alone. Where rows have evidence, or an interval, its order is a rule of our tables.
+table, which a file without SQL has alone; `judged` are its rows of the cluster, unless a WITH says others. Where rows
+have evidence, or an interval, its order is a rule of our tables.
 """
 
 import json
@@ -31,7 +32,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from jobs.command_line.suggestions import nearest_to
 from jobs.gating.declarations.rule_files import METRICS, RuleFile, shipped_files, user_files
 from jobs.gating.declarations.sql_text import Parameters, check_names
 from jobs.output.failure import Failure
@@ -162,6 +162,7 @@ def parse_metrics(file: RuleFile) -> Metrics:
                 metrics[FAILING + name], rules[name] = counted, condition
                 limits.append(Limit(FAILING + name, Severity.CRITICAL))
         sql = with_keys(sql, table, bool(rules))
+    sql = with_rows(sql, file.name) if is_ours else sql
     check(file.place, metrics, rules, sql)
     check_suite(file.place, limits, due)
     return Metrics(file.name, file.place, " ".join(about), metrics, rules, sql, tuple(limits), tuple(due))
@@ -196,8 +197,9 @@ def limit(place: str, metric: str, said: Mapping[str, str | None]) -> Limit:
     kinds = (said["kinds"] or "").split()
     for kind in kinds:
         if kind not in known:
-            near = nearest_to(kind, ())
-            raise misuse(place, f"as {kind}: no kind of finding{near}; expected one of {', '.join(known)}")
+            now = renamed(kind)
+            line = f"as {kind}: no kind of finding{now and f', {now}'}; expected one of {', '.join(known)}"
+            raise misuse(place, line)
     try:
         low = json.loads(said.get("low") or "0")
         high = json.loads(said.get("high") or "null")
@@ -208,12 +210,15 @@ def limit(place: str, metric: str, said: Mapping[str, str | None]) -> Limit:
                  low if high is None else high, said.get("query"))  # fmt: skip
 
 
+def with_rows(sql: str, name: str) -> str:
+    if not sql.startswith("SELECT") or "FROM judged" not in sql:
+        return sql
+    return f"WITH judged AS (\n  SELECT * FROM {name} WHERE cluster = :cluster\n)\n{sql}"
+
+
 def with_keys(sql: str, table: Table, has_rules: bool) -> str:
     keys = f"count(*) AS num_rows, count(*) - count(DISTINCT ({', '.join(table.key)})) AS num_repeated_keys"
-    if sql:
-        return sql.replace(KEYS, keys)
-    whole = f"WITH judged AS (\n  SELECT * FROM {table.name} WHERE cluster = :cluster\n)\n"
-    return f"{whole}SELECT {keys}{', ' + RULES if has_rules else ''}\nFROM judged"
+    return sql.replace(KEYS, keys) or f"SELECT {keys}{', ' + RULES if has_rules else ''}\nFROM judged"
 
 
 def check(place: str, metrics: Mapping[str, str], rules: Mapping[str, str], sql: str) -> None:

@@ -8,7 +8,7 @@ ours with the same name, and a user's suite that of the table with its name.
 from dataclasses import dataclass
 from pathlib import Path
 
-from jobs.configuration.settings_file import DEFAULT_PATH
+from jobs.configuration.settings import DEFAULT_PATH
 from jobs.output.failure import Failure, os_error_line
 from schemas.sql_files import shipped
 from schemas.words.exit_codes import ExitCode

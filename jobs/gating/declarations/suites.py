@@ -14,7 +14,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jobs.command_line.suggestions import nearest_to
 from jobs.gating.declarations.metric_files import SLICE, Metrics, our_metrics
 from jobs.gating.declarations.rule_files import EXPECTATIONS, RuleFile, user_files
 from jobs.gating.declarations.sql_text import check_names
@@ -22,6 +21,7 @@ from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import FindingKind
 from schemas.words.history import Severity
+from udfs.sentences.suggestions import nearest_to
 
 SUITE_KEYS = ("name", "expectations", "meta", "id", "notes", "suite_parameters")
 META_KEYS = ("table", "rows_due", "great_expectations_version")

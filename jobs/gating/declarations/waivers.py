@@ -19,11 +19,11 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from jobs.command_line.suggestions import nearest_to
 from jobs.gating.declarations.rule_files import text_of, user_folder
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import FindingKind
+from udfs.sentences.suggestions import nearest_to
 
 KEYS = ("kind", "group", "topic", "reason", "who", "until")
 REQUIRED = ("kind", "reason", "who", "until")

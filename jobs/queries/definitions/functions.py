@@ -4,9 +4,8 @@ from collections.abc import Iterable
 
 from jobs.queries.definitions.column_types import duckdb_type
 from jobs.queries.definitions.dialects import text_literal
-from schemas.functions import FUNCTIONS, Function
 from schemas.sql_files import part
-from schemas.tables import Column, Type, sql_type
+from schemas.tables import FUNCTIONS, Column, Function, Type, sql_type
 
 TIME = "time"
 TIME_COMMENT = "The time: a TIMESTAMP, text in ISO 8601, or milliseconds since 1970."

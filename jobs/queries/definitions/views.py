@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from jobs.queries.definitions.dialects import Dialect, comments, text_literal
-from schemas.functions import FUNCTIONS, SCALAR_FUNCTIONS
-from schemas.tables import USER_TABLES
+from schemas.tables import FUNCTIONS, SCALAR_FUNCTIONS, USER_TABLES
 from schemas.views import VIEWS, View
 
 # What can name tables by other means than by writing them out. `query` without an argument is a column of `findings`.

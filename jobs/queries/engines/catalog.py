@@ -9,8 +9,7 @@ from jobs.queries.definitions.dialects import text_literal
 from jobs.queries.definitions.functions import function_statement, readable
 from jobs.queries.definitions.views import spark_view
 from jobs.warehouses.warehouse import Warehouse
-from schemas.functions import FUNCTIONS
-from schemas.tables import USER_TABLES
+from schemas.tables import FUNCTIONS, USER_TABLES
 from schemas.views import VIEWS
 from schemas.words.exit_codes import ExitCode
 

@@ -16,7 +16,6 @@ import duckdb
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
-from jobs.command_line.suggestions import did_you_mean
 from jobs.output.failure import Failure
 from jobs.output.progress import Activity, measure
 from jobs.output.rows import Row
@@ -31,11 +30,11 @@ from jobs.queries.statements import only_reads
 from jobs.storage.places.together import done_together
 from jobs.warehouses.any_warehouse import reading
 from jobs.warehouses.warehouse import Warehouse
-from schemas.functions import FUNCTIONS, SCALAR_FUNCTIONS
 from schemas.renames import renamed
-from schemas.tables import USER_TABLES
+from schemas.tables import FUNCTIONS, SCALAR_FUNCTIONS, USER_TABLES
 from schemas.views import VIEWS
 from schemas.words.exit_codes import ExitCode
+from udfs.sentences.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from jobs.queries.files.datasets import StoredTable
@@ -63,6 +62,8 @@ LOCKS = (
     "SET python_enable_replacements = false",
     # The gate and the report ask dozens of questions of the same files.
     "SET parquet_metadata_cache = true",
+    # DuckDB guesses how many rows a side of an ASOF join has, and compares each with each where it guesses few.
+    "SET asof_loop_join_threshold = 0",
     "SET enable_external_access = false",
     "SET lock_configuration = true",
 )
@@ -233,6 +234,10 @@ class Session:
     def answer(self, statement: str) -> QueryResult:
         self.run(lambda: self.connection.execute(statement))
         return QueryResult([name for name, *_ in self.connection.description or ()], self.rows())
+
+    def table(self, statement: str) -> pa.Table:
+        """Whole, by columns."""
+        return self.run(lambda: self.connection.sql(statement).to_arrow_table())
 
     def rows(self) -> Iterator[Row]:
         """As they come, so that a result may be larger than memory."""

@@ -8,7 +8,7 @@ from duckdb import DuckDBPyConnection
 from duckdb.func import ARROW, SPECIAL
 
 from jobs.queries.definitions.column_types import duckdb_type
-from schemas.functions import SCALAR_FUNCTIONS
+from schemas.tables import SCALAR_FUNCTIONS
 from udfs.scalar_functions import KERNELS
 
 

@@ -20,9 +20,8 @@ from jobs.queries.statements import Token, check_reading, statements_of, tokens_
 from jobs.spark.quiet_java import keep_errors_to_us, quiet_java
 from jobs.warehouses.any_warehouse import reading
 from jobs.warehouses.warehouse import Warehouse
-from schemas.functions import FUNCTIONS
 from schemas.renames import renamed
-from schemas.tables import USER_TABLES
+from schemas.tables import FUNCTIONS, USER_TABLES
 from schemas.views import VIEWS
 from schemas.words.exit_codes import ExitCode
 

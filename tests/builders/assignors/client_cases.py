@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Sequence
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -15,7 +16,8 @@ GENERATION = 5
 
 def random_spec(rng: np.random.Generator, assignor: str, release: tuple[int, int, int]) -> Spec:
     random = Random(int(rng.integers(2**62)))
-    member_ids = names(random, random.choice([1, 2, 3, 4, 5, 8, 13, 20, 40]))
+    num_members = random.choice([1, 2, 3, 4, 5, 8, 13, 20, 40])
+    member_ids = crowded(random, num_members) if random.random() < 0.1 else names(random, num_members)
     topic_names = names(random, random.choice([1, 2, 3, 5, 9, 14]) + 2)
     # The last two are unknown to the leader, but may be subscribed to.
     known = topic_names[:-2]
@@ -35,6 +37,31 @@ def random_spec(rng: np.random.Generator, assignor: str, release: tuple[int, int
     return spec | {"release": ".".join(map(str, release))}
 
 
+def one_chain_spec(rng: np.random.Generator, assignor: str, release: tuple[int, int, int]) -> Spec:
+    """Members of one hash code, more of them with two partitions than may have two: those that Java walks first keep
+    theirs. It walks a map that was filled while another was walked, and a tree is walked in another order each time."""
+    random = Random(int(rng.integers(2**62)))
+    member_ids = crowded(random, 20)
+    counts = {"a": 8, "b": random.choice([14, 15, 16])}
+    owned: list[dict[str, list[int]]] = [{} for _ in member_ids]
+    for member in random.sample(range(20), 8):
+        owned[member] = {"a": [], "b": []}
+    for topic in counts:
+        for partition, own in enumerate(filter(None, owned)):
+            own[topic].append(partition)
+    members: list[Spec] = []
+    for member_id, own in zip(member_ids, owned, strict=True):
+        claims = (
+            {"user_data": sticky_data(own, GENERATION).hex()}
+            if assignor == "sticky"
+            else {"owned": [list(each) for each in own.items()]}
+        )
+        members.append({"member_id": member_id, "subscribed_topics": [*counts], "generation": GENERATION, **claims})
+    topics = [{"name": name, "partitions": count} for name, count in counts.items()]
+    spec = {"group_protocol": "classic", "assignor": assignor, "topics": topics, "members": members}
+    return spec | {"release": ".".join(map(str, release))}
+
+
 def names(random: Random, count: int) -> list[str]:
     """Distinct ones. "Aa" and "BB" have one hash code."""
     kinds = [
@@ -50,6 +77,12 @@ def names(random: Random, count: int) -> list[str]:
     while len(result) < count:
         result.setdefault((made if random.random() < 0.9 else kinds[2])(len(result)))
     return list(result)
+
+
+def crowded(random: Random, count: int) -> list[str]:
+    """Distinct ones of one hash code: more than ten make a tree of their chain in Java's map, which orders them by
+    compareTo. A tree of topics' partitions has no such order: Java shapes it by chance."""
+    return ["".join(each) for each in random.sample(list(product(["Aa", "BB"], repeat=7)), count)]
 
 
 def topic_racks(random: Random, count: int, racks: Sequence[str]) -> Spec:

@@ -3,7 +3,7 @@
 import random
 from dataclasses import dataclass, field, replace
 
-from schemas.payloads import ASSIGNMENT, SUBSCRIPTION
+from schemas.records import ASSIGNMENT, SUBSCRIPTION
 from tests.builders.generated.offsets import Topics
 from tests.builders.generated.topics import KeyValue, Place, by_first, uuid, written
 from tests.builders.records.encoder import encode_payload

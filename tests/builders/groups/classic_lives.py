@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from jobs.spark.jars import JarSet, jar_folder
-from schemas import payloads
+from schemas.records import ASSIGNMENT, SUBSCRIPTION
 from schemas.tables import TABLES
 from tests.builders.assignors.client_cases import names
 from tests.kafka.jar_sets import KAFKA_4_3_1
@@ -101,8 +101,8 @@ def records(lives: Sequence[Life], result: Sequence[Sequence[Any]]) -> list[Row]
 def record(
     group_id: str, offset: int, generation: int, assignor: str, members: Sequence[Row], written: Sequence[Sequence[str]]
 ) -> Row:
-    subscriptions = decoded([subscription for subscription, _ in written], payloads.SUBSCRIPTION)
-    assignments = decoded([assignment for _, assignment in written], payloads.ASSIGNMENT)
+    subscriptions = decoded([subscription for subscription, _ in written], SUBSCRIPTION)
+    assignments = decoded([assignment for _, assignment in written], ASSIGNMENT)
     reported = {
         "cluster": "c", "offsets_partition": 0, "record_offset": offset, "record_time": offset * SECOND_US,
         "group_id": group_id, "protocol_type": "consumer", "generation": generation, "protocol": assignor,

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from schemas.payloads import ASSIGNMENT, SUBSCRIPTION
+from schemas.records import ASSIGNMENT, SUBSCRIPTION
 from tests.builders.generated.topics import written
 from tests.builders.logs.batches import batch_of, record
 from tests.builders.records.encoder import encode_payload

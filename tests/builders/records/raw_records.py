@@ -7,8 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from schemas import payloads
 from schemas.fields import Message, Shape
+from schemas.records import (
+    ASSIGNMENT,
+    CONNECT_ASSIGNMENT,
+    CONNECT_SUBSCRIPTION,
+    COOPERATIVE_STICKY_FORMS,
+    STICKY_FORMS,
+    STREAMS_ASSIGNMENT,
+    STREAMS_SUBSCRIPTION,
+    SUBSCRIPTION,
+)
 from tests.builders.records.encoder import encode_key, encode_layout, encode_payload, encode_value
 from tests.builders.records.random_records import EVERY_LAYOUT, Draw, Drawn
 from tests.oracles.log.table_rows import FIRST_MS, LAST_MS, Raw
@@ -98,16 +107,16 @@ class Scene:
         protocol = self.chance.choice(PROTOCOLS[protocol_type])
         value = drawn.value | {"protocol_type": protocol_type, "protocol": protocol}
         for member in value["members"]:
-            for name, message in (("subscription", payloads.SUBSCRIPTION), ("assignment", payloads.ASSIGNMENT)):
+            for name, message in (("subscription", SUBSCRIPTION), ("assignment", ASSIGNMENT)):
                 if self.draw.rarely(0.9):
                     member[name] = self.payload(protocol_type, protocol, message)
         written = encode_value(drawn.kept.shape, drawn.kept.version, value)
         return encode_key(drawn.kept.record, drawn.key), written
 
     def payload(self, protocol_type: str, protocol: str | None, message: Message) -> bytes:
-        is_subscription = message is payloads.SUBSCRIPTION
+        is_subscription = message is SUBSCRIPTION
         if protocol_type == "connect":
-            connect = payloads.CONNECT_SUBSCRIPTION if is_subscription else payloads.CONNECT_ASSIGNMENT
+            connect = CONNECT_SUBSCRIPTION if is_subscription else CONNECT_ASSIGNMENT
             return self.versioned(connect, {})
         if protocol_type == "sr":
             return json.dumps({"host": self.draw.text(), "port": self.draw.rarely(0.5)}).encode()
@@ -116,15 +125,15 @@ class Scene:
     def versioned(self, message: Message, given: dict[str, Any]) -> bytes:
         version = self.chance.randint(message.lowest_version, message.highest_version)
         values = self.draw.values(message.shapes_of(version)[0].layout(version), version) | given
-        if version == 0 and message is payloads.CONNECT_ASSIGNMENT:
+        if version == 0 and message is CONNECT_ASSIGNMENT:
             # Null came with version 1.
             values["assignment"] = values["assignment"] or []
         return encode_payload(message, version, values)
 
     def user_data(self, protocol: str | None, is_subscription: bool) -> bytes | None:
-        forms = {"sticky": payloads.STICKY_FORMS[:2], "cooperative-sticky": payloads.COOPERATIVE_STICKY_FORMS}
+        forms = {"sticky": STICKY_FORMS[:2], "cooperative-sticky": COOPERATIVE_STICKY_FORMS}
         if protocol == "stream":
-            message = payloads.STREAMS_SUBSCRIPTION if is_subscription else payloads.STREAMS_ASSIGNMENT
+            message = STREAMS_SUBSCRIPTION if is_subscription else STREAMS_ASSIGNMENT
             return self.versioned(message, {"topic_dictionary": [], "error_code": 0})
         if protocol in forms and is_subscription:
             return self.form(self.chance.choice(forms[protocol]))

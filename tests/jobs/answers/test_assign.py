@@ -163,12 +163,6 @@ def test_where_kafkas_assignor_fails_the_answer_names_the_field_that_no_coordina
     ]
 
 
-def test_a_wrong_flag_is_a_failure_of_usage() -> None:
-    done = assign([], "--release", "newest")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "--release" in done.stderr
-
-
 def test_share_groups_and_the_proposals_assignor_are_answered_too() -> None:
     """The lists of the share group are those of Kafka's own classes (tests/udfs/assignors/share)."""
     orders = {"name": "orders", "partitions": 2, "topic_id": "AAAAAAAAAAAAAAAAAAAAAQ"}

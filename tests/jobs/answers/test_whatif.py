@@ -172,24 +172,6 @@ def test_consumer_groups_are_asked_about(ask: Ask) -> None:
     assert (row["moves_from_current"], row["imbalance"], row["partitions_stopped"]) == (0, 0, 0)
 
 
-def test_what_cannot_be_answered_is_reported_in_one_line(ask: Ask) -> None:
-    code, out, err = ask("classic-rang")
-    assert (code, out, err.count("\n")) == (ExitCode.USAGE, "", 1)
-    assert 'no group "classic-rang"; did you mean "classic-range"?' in err
-    assert "classic-range" in err
-    code, _, err = ask("classic-range", "--assignor", "stickiest")
-    assert code == ExitCode.USAGE
-    assert "stickiest" in err
-    assert "cooperative-sticky" in err
-    code, _, err = ask("classic-range", "--assignor", "simple")
-    assert (code, err.count("\n")) == (ExitCode.USAGE, 1)
-    assert "not for a classic group" in err
-    assert ask("group-deleted")[::2] == (
-        ExitCode.USAGE,
-        "groupscope: group group-deleted has no assignment to compare: it was deleted\n",
-    )
-
-
 def test_a_warehouse_without_what_ifs_says_what_makes_them(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "warehouse"
     sample = checked_in().folder
@@ -263,23 +245,6 @@ def test_a_member_is_named_by_as_much_of_its_id_as_screens_show(ask: Ask) -> Non
     gone, *_ = recorded("classic-range")
     answers = [rows(ask, "classic-range", "--remove-member", each) for each in (gone, gone[:-30])]
     assert answers[0] == answers[1]
-
-
-@pytest.mark.parametrize(("words", "message"), [
-    (["--remove-member", "rangers"], "--remove-member rangers: the group has no such member; give one of its 2 "
-     "members, such as range-"),
-    (["--remove-member", "range"], "--remove-member range: 2 member ids begin with it; give a longer one, "),
-    (["--partitions", "clicks=9"], "--partitions clicks=9: no member subscribes to this topic; give one of its 2 "
-     "topics"),
-    (["--partitions", "orders=5"], "--partitions orders=5: orders has 6 and Kafka takes none away; give 6 or more"),
-    (["--partitions", "orders=99999999"], "more than a cluster can hold; give up to 20000000"),
-    (["--partitions", "orders=8", "--partitions", "orders=9"], "--partitions orders=9 contradicts --partitions "),
-    (["--partitions", "orders=0"], "'0'; give a number from 1 on"),
-])  # fmt: skip
-def test_a_change_that_no_group_can_make_is_reported_in_one_line(words: list[str], message: str, ask: Ask) -> None:
-    code, out, err = ask("classic-range", *words)
-    assert (code, out, err.count("\n")) == (ExitCode.USAGE, "", 1)
-    assert message in err
 
 
 def test_a_group_without_members_has_no_answer(ask: Ask) -> None:

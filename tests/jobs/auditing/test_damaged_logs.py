@@ -12,7 +12,7 @@ from jobs.ingestion.summary import closing_line
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.batches import batch_of, record
 from tests.builders.logs.segments import COMMIT_KEY, COMMIT_V3
-from tests.oracles.pages.parsed_pages import parsed
+from tests.oracles.pages.documents import document_at, said
 from tests.runs.ingested import ROOT, rows
 
 SAMPLE = ROOT / "data" / "sample"
@@ -102,9 +102,9 @@ def test_damage_is_counted_once_wherever_it_is_shown(tmp_path: Path, capfd: pyte
     assert (run["read"], run["rejected"], run["reject_reasons"]) == (11, 2, {"bad_crc": 1, "unknown_record_type": 1})
     names = ("num_damaged_ranges", "damaged_bytes", "damaged_records", "damage_reasons")
     assert [run[name] for name in names] == [1, len(damaged), 3, {"bad_crc": 1}]
-    head = parsed((tmp_path / "report" / "index.html").read_text()).one("header")
-    facts = {each.one("dt").words: each.one("summary").words for each in head.all("div") if each.all("summary")}
-    assert (facts["Rejected"], facts["Damaged"]) == ("1", f"1 range {text}")
+    tiles = document_at(tmp_path / "report" / "index.html")["tiles"]
+    (coverage,) = [tile for tile in tiles if tile["name"] == "coverage"]
+    assert f"; 1 record rejected; 1 damaged range {text}" in said(coverage["note"])
     assert cli.main(["status", "--warehouse", str(tmp_path / "w")]) == ExitCode.CLEAN
     assert f"; 1 record rejected; 1 damaged range {text}\n" in capfd.readouterr().out
     counts = "10 records read: 9 decoded, 1 rejected (most: unknown_record_type, 1), 0 already known"

@@ -14,7 +14,7 @@ from jobs.queries.engines.duckdb_engine import DuckDBEngine
 from tests.builders.generated.topics import written
 from tests.builders.logs.by_hand import Event, generation, write_log
 from tests.make.log import T0
-from tests.oracles.pages.parsed_pages import Element, parsed
+from tests.oracles.pages.documents import detail_of, document_at, rows_of
 from tests.runs.ingested import rows
 
 # Seconds. One group commits until `STOPPED`, another as long as the log lasts.
@@ -57,22 +57,14 @@ def said(folder: Path) -> Mapping[str, Any]:
     findings = [row for row in rows(folder / "w", "findings") if row["run_id"] == newest]
     kept = ("rank", "kind", "severity", "group_id", "topic", "partition", "message", "query")
     exported = re.findall("^groupscope_(?:group|findings).*$", (folder / "prom").read_text(), re.MULTILINE)
-    page = parsed((folder / "r" / "index.html").read_text())
+    page = document_at(folder / "r" / "index.html")
+    details = {group: detail_of(page, group) for group in sorted(page["details"])}
     return {
         "findings": [{name: row[name] for name in kept} for row in findings if "run_id" not in row["query"]],
         "exported": exported,
-        "groups": words_of(page.one("table", class_="groups").one("tbody")),
-        **{name: [words_of(each) for each in listings_of(page, name)] for name in ("lag", "verdicts")},
+        "groups": rows_of(page["groups"]),
+        **{name: {group: each.get(name) for group, each in details.items()} for name in ("lag", "partitions")},
     }
-
-
-def listings_of(page: Element, name: str) -> list[Element]:
-    """Of each group."""
-    return [each for each in page.all("div", class_="wide") if (each.attributes.get("id") or "").endswith(f"-{name}")]
-
-
-def words_of(body: Element) -> list[list[str]]:
-    return [[cell.words for cell in row.inner if isinstance(cell, Element)] for row in body.all("tr")]
 
 
 def answers(folder: Path, findings: list[dict[str, Any]]) -> list[str]:

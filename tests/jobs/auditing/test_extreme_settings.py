@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from jobs import cli
-from jobs.configuration.settings import Settings, heading
-from jobs.configuration.settings_file import load_settings
+from jobs.configuration.settings import Settings, heading, load_settings
 from jobs.output.failure import Failure
 from schemas.words.exit_codes import ExitCode
 from tests.builders.logs.by_hand import commit, generation, write_log, write_snapshot

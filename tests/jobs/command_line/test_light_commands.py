@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from jobs import cli
 from jobs.command_line.flags import COMMANDS
 from jobs.processes.processors import cores
 from tests.make.tables import make
@@ -34,6 +35,12 @@ def loaded(*words: str) -> list[str]:
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=120, check=True)
     document: list[str] = json.loads(done.stderr.splitlines()[-1])
     return document
+
+
+def test_flags_have_the_defaults_of_the_contract() -> None:
+    flags = cli.parsers("replay")[0].parse_args(["replay"])
+    assert (flags.warehouse, flags.cluster, flags.config, flags.lock_wait) == ("warehouse", None, None, 600)
+    assert flags.format == "table"
 
 
 def test_the_list_of_commands_loads_nothing_heavy() -> None:

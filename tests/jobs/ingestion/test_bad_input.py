@@ -102,15 +102,6 @@ def test_a_file_elsewhere_needs_a_partition(
     assert run["read"] == run["decoded"] + run["rejected"] == sum(len(batch.records) for batch in log)
 
 
-@pytest.mark.parametrize("partition", ["-1", "3000000000", "five"])
-def test_an_offsets_partition_is_a_small_whole_number(tmp_path: Path, capsys: Capsys, partition: str) -> None:
-    code = run_ingest(tmp_path / "w", "--source", f"segments:{tmp_path}", "--offsets-partition", partition)
-    assert code == USAGE
-    (line,) = capsys.readouterr().err.splitlines()
-    assert "--offsets-partition" in line
-    assert not (tmp_path / "w").exists()
-
-
 def test_a_folder_names_a_partition_of_32_bits(tmp_path: Path, capsys: Capsys) -> None:
     folder = tmp_path / "copy" / "__consumer_offsets-99999999999"
     folder.mkdir(parents=True)

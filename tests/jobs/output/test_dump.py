@@ -2,7 +2,6 @@
 kafka-python's record builder."""
 
 import csv
-import gzip
 import io
 import json
 import os
@@ -240,57 +239,11 @@ def test_what_is_no_segment_is_refused_in_one_line(tmp_path: Path, content: byte
     assert (done.returncode, [line.get("offset") for line in lines(done)]) == (22, [5, None])
 
 
-def test_a_packed_file_is_refused_in_one_line(tmp_path: Path) -> None:
-    path = tmp_path / "copy.log.gz"
-    path.write_bytes(gzip.compress(batch(0, [(COMMIT_KEY, COMMIT_V3)])))
-    done = dump(path)
-    assert (done.returncode, done.stderr) == (21, f"groupscope: {path}: is packed; unpack it first\n")
-
-
-def test_a_directory_is_refused_in_one_line(tmp_path: Path) -> None:
-    done = dump(tmp_path)
-    assert done.returncode == 21
-    assert done.stderr == f"groupscope: {tmp_path}: is a directory; give segment files, such as {tmp_path}/*.log\n"
-
-
-def test_a_pipe_is_refused_in_one_line(tmp_path: Path) -> None:
-    path = tmp_path / "pipe.log"
-    os.mkfifo(path)
-    done = dump(path)
-    assert done.returncode == 21
-    assert done.stderr == f"groupscope: {path}: is a pipe or device; give a regular file\n"
-
-
 def test_an_absent_file_is_refused_before_anything_is_written(mixed: Path, tmp_path: Path) -> None:
     done = dump(mixed, tmp_path / "absent.log")
     assert (done.returncode, done.stdout) == (21, "")
     assert done.stderr.count("\n") == 1
     assert "absent.log: No such file or directory" in done.stderr
-
-
-def test_a_file_that_cannot_be_opened_is_refused_in_one_line(tmp_path: Path) -> None:
-    # Unlike missing permission, a link to itself stops root as well.
-    path = tmp_path / "loop.log"
-    path.symlink_to(path)
-    done = dump(path)
-    assert done.returncode == 21
-    assert done.stderr == (f"groupscope: {path}: Too many levels of symbolic links; give a readable segment file\n")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--type", "24"], "--type '24': expected a number from 0 to 23 or a name such as OffsetCommit"),
-        (["--group", "("], "--group '(': missing ), unterminated subpattern at position 0; give a regular expression"),
-        (["--from-offset", "x"], "argument --from-offset: invalid int value: 'x'"),
-        (["--format", "xml"], "argument --format: invalid choice: 'xml'"),
-    ],
-)
-def test_wrong_usage_is_one_line_and_exit_code_2(mixed: Path, arguments: list[str], message: str) -> None:
-    done = dump(mixed, *arguments)
-    assert done.returncode == 2
-    assert done.stderr.startswith(f"groupscope: {message}")
-    assert done.stderr.count("\n") == 1
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from jobs.configuration.settings import Gate, Settings
 from jobs.output.failure import Failure
-from jobs.pages.prometheus_file import AuditSummary, write_prometheus_file
+from jobs.pages.prometheus_file import write_prometheus_file
 from schemas.words.exit_codes import ExitCode
 from schemas.words.gate import ExportedMetric
 
@@ -24,37 +23,35 @@ def finding(kind: str, severity: str, waived: object = None, *, is_new: bool | N
     return {"kind": kind, "severity": severity, "waived_until_time": waived, "is_new": is_new}
 
 
-AUDITED = AuditSummary(
-    cluster=HOSTILE,
-    exit_code=20,
-    started_ms=1_000_000,
-    finished_ms=1_002_500,
-    newest_ms=940_000,
-    findings=[
+TIMES = {"started_time": "1970-01-01T00:16:40.000Z", "finished_time": "1970-01-01T00:16:42.500Z"}
+AUDITED = (
+    {"cluster": HOSTILE, "exit_code": 20, **TIMES},
+    [
         finding("partition_stopped", "critical"),
         finding("partition_stopped", "critical", is_new=True),
         finding("partition_stopped", "critical", is_new=None),
         finding("offsets_reset", "warning"),
         finding("offsets_reset", "warning", waived="2026-12-01"),
     ],
-    groups=[
+    [
         group("fine", "OK", 10**15, 5_500),
         group("unknown", "UNKNOWN", None),
         group(HOSTILE, "STOP", 7, 1_500),
         group("behind", "WARN", 3),
         group("further behind", "WARN", 4),
     ],
+    940_000,
 )
 
 
-def written(path: Path, audited: AuditSummary = AUDITED, most: int = 1_000) -> dict[str, dict[tuple[str, ...], float]]:
+def written(path: Path, audited: Any = AUDITED, most: int = 1_000) -> dict[str, dict[tuple[str, ...], float]]:
     """By metric: values of the labels but the cluster, in the order of their names, and the number."""
-    write_prometheus_file(path, audited, Settings(gate=Gate(max_prometheus_groups=most)))
+    write_prometheus_file(path, *audited, most)
     result = {}
     for family in text_string_to_metric_families(path.read_text(encoding="utf-8")):
         assert family.type == "gauge"
         assert family.documentation
-        assert {sample.labels.pop("cluster") for sample in family.samples} <= {audited.cluster}
+        assert {sample.labels.pop("cluster") for sample in family.samples} <= {audited[0]["cluster"]}
         values = [
             (tuple(sample.labels[name] for name in sorted(sample.labels)), sample.value) for sample in family.samples
         ]
@@ -93,8 +90,7 @@ def test_the_worst_groups_are_written_and_the_others_counted(tmp_path: Path) -> 
 
 
 def test_what_is_not_known_has_no_sample(tmp_path: Path) -> None:
-    nothing = AuditSummary("c", 0, 0, 0, None, [], [])
-    result = written(tmp_path / "groupscope.prom", nothing)
+    result = written(tmp_path / "groupscope.prom", ({"cluster": "c", "exit_code": 0, **TIMES}, [], [], None))
     assert result["groupscope_source_age_seconds"] == result["groupscope_findings"] == {}
     assert result["groupscope_run_exit_code"] == {(): 0}
 
@@ -107,6 +103,6 @@ def test_a_file_that_cannot_be_written_is_reported_in_one_line(tmp_path: Path) -
         ("folder", "folder", "Is a directory"),
     ):
         with pytest.raises(Failure) as failed:
-            write_prometheus_file(tmp_path / name, AUDITED, Settings())
+            write_prometheus_file(tmp_path / name, *AUDITED, 1_000)
         assert str(failed.value) == f"--prometheus {tmp_path / place}: {reason}; give a file that can be written"
     assert failed.value.code == ExitCode.FINDINGS

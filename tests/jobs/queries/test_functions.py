@@ -15,7 +15,7 @@ import pytest
 
 from jobs import cli
 from jobs.queries.engines.duckdb_functions import register_duckdb
-from schemas.functions import SCALAR_FUNCTIONS
+from schemas.tables import SCALAR_FUNCTIONS
 from schemas.words.exit_codes import ExitCode
 from tests.builders.assignors import client_cases, server_cases
 from tests.builders.logs.segments import COMMIT_KEY, COMMIT_V3, GROUP_KEY

@@ -158,3 +158,10 @@ def test_an_interrupt_ends_what_runs_and_leaves_nothing(held, tmp_path, monkeypa
         go_on()
     interrupting.join()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_join_by_the_nearest_time_never_compares_each_row_with_each(held):
+    """DuckDB does so where it guesses that there are few, and behind a filter it guesses wrong."""
+    text = "EXPLAIN SELECT * FROM (VALUES (1)) AS a(n) ASOF JOIN (VALUES (0), (1)) AS b(n) ON a.n >= b.n"
+    plan = str(answer(held.parents[1], text))
+    assert "ASOF" in plan.upper().replace("_", "") and "NESTED" not in plan.upper()

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from jobs.configuration.settings_file import load_settings
+from jobs.configuration.settings import load_settings
 from jobs.gating.declarations.metric_files import metric_files
 from jobs.gating.declarations.suites import suites
 from jobs.gating.declarations.waivers import waivers

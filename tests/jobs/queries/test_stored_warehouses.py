@@ -20,8 +20,7 @@ from jobs.queries.engines.duckdb_engine import DuckDBEngine
 from jobs.queries.results import QueryResult
 from jobs.storage.kept_files import LAST_BYTES, SMALL_BYTES
 from jobs.storage.places.addresses import storage_at
-from schemas.functions import FUNCTIONS
-from schemas.tables import TABLES, USER_TABLES
+from schemas.tables import FUNCTIONS, TABLES, USER_TABLES
 from schemas.views import VIEWS
 from schemas.words.exit_codes import ExitCode
 from tests.builders.storages.kinds import copied_to, elsewhere

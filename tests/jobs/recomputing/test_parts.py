@@ -11,7 +11,8 @@ import pyarrow as pa
 import pytest
 
 from jobs.recomputing.facts import Progress, known_topics
-from jobs.recomputing.operations import topic_ids, topic_names, whole_operations
+from jobs.recomputing.operations import IDS, values, whole_operations
+from jobs.recomputing.operations import NAMES as OF_TOPICS
 from schemas.tables import TABLES
 from tests.make.tables import filled
 from udfs.assignors.questions import Topic
@@ -130,7 +131,7 @@ def test_topics_are_read_at_any_depth(is_chunked: bool) -> None:
     tables = {"classic_group_metadata": rows, "target_assignment_members": targets}
     if is_chunked:
         tables = {name: pa.concat_tables([each.slice(0, 1), each.slice(1)]) for name, each in tables.items()}
-    assert (topic_names(tables), topic_ids(tables)) == ({"a", "b", "c"}, {"x"})
+    assert (values(tables, OF_TOPICS), values(tables, IDS)) == ({"a", "b", "c"}, {"x"})
 
 
 def test_a_slice_that_others_are_added_to_keeps_its_own_result() -> None:

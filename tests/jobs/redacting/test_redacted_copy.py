@@ -180,22 +180,6 @@ def test_hostile_names_are_in_no_copy(tmp_path: Path) -> None:
     assert {name for name in NAMES if len(name) > 3 and any(name in str(text) for text in texts)} == set()
 
 
-@pytest.mark.parametrize(
-    ("flags", "line"),
-    [
-        (["--copy-to", "COPY"], "--copy-to COPY: also needs --redact"),
-        (["--copy-to", "COPY", "--redact", "--group", "a"], "--group: not with --copy-to"),
-        (["--copy-to", "COPY", "--redact", "--report", "r"], "--report: not with --copy-to"),
-    ],
-)
-def test_a_wrong_wish_ends_with_one_line(
-    flags: list[str], line: str, audited_sample: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    assert cli.main(["report", "--warehouse", str(audited_sample), *flags]) == 2
-    (said,) = capfd.readouterr().err.splitlines()
-    assert said.startswith(f"groupscope: {line}")
-
-
 @pytest.mark.drawn_together(6)
 def test_a_folder_that_holds_anything_is_left_alone(
     audited_sample: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]

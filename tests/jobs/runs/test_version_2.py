@@ -4,6 +4,7 @@ made anew, whatever stops the run, and what comes after is as if this release ha
 import json
 import random
 import re
+import shlex
 import shutil
 import signal
 
@@ -197,18 +198,18 @@ def test_it_says_how_long_it_takes_before_it_begins(before, tmp_path, capfd):
     assert lines[0].startswith(
         f"groupscope: {warehouse}: has table format 2; writes what has other names in format 3: "
     )
-    assert lines[0].endswith(" MB, in about 1 s")
+    assert re.search(r": \d+ files, [1-9]\d+ kB, in about 1 s$", lines[0])
     assert lines[1] == f"groupscope: {warehouse}: has the names of contract version 3 now"
     run("maintain", "--keep", "400d", "--warehouse", warehouse)
     assert capfd.readouterr().err == ""
 
 
 def grown_audit(folder):
-    """Of the first cluster, whose log is whole now."""
-    shutil.rmtree(folder / "one", ignore_errors=True)
+    """Of the first cluster, whose log is whole now. It lies in another place than before: a run continues a file where
+    the last one left it if the path is the same, and that of a packed warehouse's log is gone."""
     for name in ("__consumer_offsets-2", "__consumer_offsets-4"):
-        shutil.copytree(SAMPLE / name, folder / "one" / name)
-    audit(folder / "w", folder, "one", "--snapshots", SAMPLE / "snapshots.jsonl")
+        shutil.copytree(SAMPLE / name, folder / "whole" / "one" / name)
+    audit(folder / "w", folder, "one", "--snapshots", SAMPLE / "snapshots.jsonl", log=folder / "whole" / "one")
 
 
 def test_findings_that_were_known_are_known_and_waived_ones_are_waived(tmp_path):
@@ -320,6 +321,57 @@ def test_a_full_disk_changes_nothing_and_with_room_it_goes_on(before, brought, t
         (disk / "filler").unlink()
         run(*words)
         check_brought(warehouse, brought)
+
+
+def damage_file(warehouse, table):
+    """The newest of them, whose rows are of one cluster."""
+    path = max(DeltaTable(warehouse / table).file_uris())
+    data = bytearray((warehouse / table / path).read_bytes())
+    data[4 : len(data) // 2] = bytes(len(data) // 2 - 4)
+    (warehouse / table / path).write_bytes(data)
+
+
+def damage_log(warehouse, table):
+    *_, newest = sorted((warehouse / table / "_delta_log").glob("*.json"))
+    newest.write_bytes(newest.read_bytes()[:-20])
+
+
+@pytest.mark.drawn(2)
+@pytest.mark.parametrize(
+    ("former", "harm"),
+    [
+        ("ownership_intervals", damage_file),
+        ("assignment_audit", damage_file),
+        ("partition_moves", damage_log),
+        ("commit_findings", damage_log),
+    ],
+)
+def test_what_is_damaged_and_made_again_stays_damaged_and_is_made_again(before, brought, tmp_path, former, harm):
+    warehouse = shutil.copytree(before, tmp_path / "w")
+    harm(warehouse, former)
+    run("replay", "--cluster", "two", "--warehouse", warehouse, code=None)
+    table = {"commit_findings": "odd_commits"}.get(former, former)
+    broken = {each.mend: each for each in run_checks(LocalPlace(warehouse)) if each.status == "broken"}
+    assert {each.subject.partition("/")[0].partition(".")[0] for each in broken.values()} == {table}
+    for mend in min(broken, key=len).split(" && "):
+        run(*shlex.split(mend)[1:])
+    assert [each for each in run_checks(LocalPlace(warehouse)) if each.status != "ok"] == []
+    for name in tables_in(brought) - {"runs"}:
+        assert texts(rows_of(warehouse, name)) == texts(rows_of(brought, name)), name
+
+
+@pytest.mark.parametrize("harm", [damage_file, damage_log])
+@pytest.mark.parametrize("table", ["findings", "group_verdicts", "rejected_records"])
+def test_damage_in_what_is_made_once_is_for_the_release_that_wrote_it(before, tmp_path, table, harm, capfd):
+    warehouse = shutil.copytree(before, tmp_path / "w")
+    harm(warehouse, table)
+    files = {path: path.read_bytes() for path in warehouse.rglob("*") if path.is_file()}
+    assert cli.main(["replay", "--cluster", "one", "--warehouse", str(warehouse)]) == ExitCode.UNUSABLE_WAREHOUSE
+    assert "repair it by the release that wrote it" in capfd.readouterr().err.splitlines()[-1]
+    kept = {path: path.read_bytes() for path in warehouse.rglob("*") if path.is_file()}
+    assert {path: data for path, data in kept.items() if "_runs" not in path.parts and path.name != "_lock"} == {
+        path: data for path, data in files.items() if "_runs" not in path.parts and path.name != "_lock"
+    }
 
 
 def test_marks_and_spans_are_recorded_before_it_and_while_it_works(before, tmp_path, capfd):

@@ -4,8 +4,7 @@ import pickle
 
 import pytest
 
-from jobs.configuration.settings import settings_hash
-from jobs.configuration.settings_file import load_settings
+from jobs.configuration.settings import load_settings, settings_hash
 from jobs.output.failure import Failure
 from jobs.storage.options import StorageOptions, options_of_hadoop, storage_options
 

@@ -45,7 +45,7 @@ def quietly(words: Sequence[str]) -> list[str]:
     ("words", "expected"),
     [
         (("doctor",), r"doctor: \d+% of \d+ files, .*|doctor: \d+% of [\d,]+ rows, .*|doctor: \d+% of \d+ tables, .*"),
-        (("report", "--report", "REPORT"), r"report: \d+% of \d+ groups, .*|report: \d+% of \d+ statements, .*"),
+        (("report", "--report", "REPORT"), r"report: \d+% of \d+ groups, .*"),
         (("sql", SLOW), r"sql: [1-9]\d?%, \d+ s so far, about \d+ s left"),
         # Java takes standard error while it starts: the line is still on the terminal.
         pytest.param(("sql", "SELECT 1 AS n", "--engine", "spark"), r"starting Spark: .*", marks=pytest.mark.spark),

@@ -23,8 +23,9 @@ def newest_commit(table: Path) -> Path:
     return sorted((table / "_delta_log").glob("*.json"))[-1]
 
 
-def first_data(table: Path) -> Path:
-    return sorted(table.glob("*.parquet"))[0]
+def most_data(table: Path) -> Path:
+    """A file of few rows may be one whose pages a command has no need to read."""
+    return max(table.glob("*.parquet"), key=lambda file: file.stat().st_size)
 
 
 def cut(file: Path) -> Path:
@@ -69,10 +70,10 @@ DAMAGES: dict[str, Callable[[Path], Path]] = {
     "a commit is cut": lambda table: cut(newest_commit(table)),
     "a commit is noise": lambda table: overwritten(newest_commit(table)),
     "a checkpoint is noise": lambda table: bad_checkpoint(newest_commit(table)),
-    "data is lost": lambda table: lost(first_data(table)),
-    "data is cut": lambda table: cut(first_data(table)),
-    "data is noise": lambda table: overwritten(first_data(table)),
-    "pages of data are bad": lambda table: bad_pages(first_data(table)),
+    "data is lost": lambda table: lost(most_data(table)),
+    "data is cut": lambda table: cut(most_data(table)),
+    "data is noise": lambda table: overwritten(most_data(table)),
+    "pages of data are bad": lambda table: bad_pages(most_data(table)),
 }
 COMMANDS = {
     "audit": ["audit", "--source", f"segments:{SAMPLE}", "--config", str(ROOT / "conf" / "sample.toml")],

@@ -6,8 +6,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from schemas import payloads
 from schemas.fields import Message
+from schemas.records import ASSIGNMENT, SUBSCRIPTION
 from tests.oracles.decoding.decoder import decode_payload as slow_payload
 from tests.oracles.decoding.decoder import decode_record as slow_record
 from tests.oracles.decoding.decoder import decode_user_data as slow_user_data
@@ -29,7 +29,7 @@ TAGGED_FIELDS: Final = {
     "validated_topology_epoch",
 }
 FIRST_VERSIONS: Final = {"owned_partitions": 1, "generation_id": 2, "rack_id": 3}
-MESSAGES: Final = {"subscription": payloads.SUBSCRIPTION, "assignment": payloads.ASSIGNMENT}
+MESSAGES: Final = {"subscription": SUBSCRIPTION, "assignment": ASSIGNMENT}
 
 
 class Answer(NamedTuple):

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from schemas import payloads
 from schemas.fields import Field, Kind, Message
-from schemas.records import REGISTRY
+from schemas.records import ASSIGNMENT, REGISTRY, STREAMS_SUBSCRIPTION, SUBSCRIPTION
 from tests.builders.records.encoder import encode, encode_key, encode_payload, encode_value, java_utf, uvarint
 from tests.oracles.decoding.vectors import CLASSIC_GROUPS, OFFSET_COMMITS, VECTORS, T
 
@@ -51,20 +50,20 @@ T_0_1 = [{"topic": "t", "partitions": [0, 1]}]
     ("message", "version", "values", "payload_hex"),
     [
         (
-            payloads.SUBSCRIPTION,
+            SUBSCRIPTION,
             3,
             {"topics": ["t"], "user_data": None, "owned_partitions": T_0_1, "generation_id": 4, "rack_id": "r"},
             "000300000001000174ffffffff0000000100017400000002000000000000000100000004000172",
         ),
-        (payloads.SUBSCRIPTION, 0, {"topics": ["t"], "user_data": None}, "000000000001000174ffffffff"),
+        (SUBSCRIPTION, 0, {"topics": ["t"], "user_data": None}, "000000000001000174ffffffff"),
         (
-            payloads.ASSIGNMENT,
+            ASSIGNMENT,
             3,
             {"assigned_partitions": T_0_1, "user_data": b"\x05"},
             "0003000000010001740000000200000000000000010000000105",
         ),
         (
-            payloads.STREAMS_SUBSCRIPTION,
+            STREAMS_SUBSCRIPTION,
             11,
             {
                 "latest_supported_version": 11,

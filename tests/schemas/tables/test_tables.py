@@ -1,14 +1,12 @@
 """Rules that declared tables keep, what becomes of a line that is wrong, and whether code names only what is declared.
 The columns themselves are compared with docs/tables.md, which is generated and checked in."""
 
-import ast
 from collections.abc import Iterator
 
 import pytest
 
 from schemas.tables import (
     CONTRACT_VERSION,
-    GROUPS,
     SUBJECTS,
     TABLES,
     USER_TABLES,
@@ -19,12 +17,11 @@ from schemas.tables import (
     StructOf,
     Table,
     Type,
-    WrongDeclaration,
+    read_functions,
     read_tables,
     sql_type,
 )
-from schemas.views import VIEWS
-from tests.runs.ingested import ROOT
+from schemas.words.lines import WrongDeclaration
 
 # Columns whose names do not say that they are flags.
 FLAGS = {"no_commit", "committed_beyond_end", "committed_negative", "blocked_by_transaction", "success"}
@@ -169,19 +166,13 @@ def test_a_wrong_line_says_its_file_its_number_and_what_was_expected(right: str)
     assert expected in str(refused.value)
 
 
-def test_code_names_only_tables_groups_and_columns_that_are_declared() -> None:
-    declared = {"TABLES": TABLES, "USER_TABLES": USER_TABLES, "GROUPS": GROUPS, "SUBJECTS": SUBJECTS, "VIEWS": VIEWS}
-    unknown = []
-    for file in (path for layer in ("schemas", "udfs", "jobs") for path in (ROOT / layer).rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text())):
-            match node:
-                case ast.Call(
-                    ast.Attribute(ast.Subscript(ast.Name("TABLES"), ast.Constant(str(table))), "column"),
-                    [ast.Constant(str(column))],
-                ):
-                    if column not in {each.name for each in TABLES[table].columns}:
-                        unknown.append((file.name, node.lineno, table, column))
-                case ast.Subscript(ast.Name(names), ast.Constant(str(name))) if names in declared:
-                    if name not in declared[names]:
-                        unknown.append((file.name, node.lineno, names, name))
-    assert unknown == []
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("functions f: What.\n  x int  X.", "expected function NAME [of TABLE]: what it answers"),
+     ("function f: What.", "expected below it its arguments and its result"),
+     ("function f of runs: What.\n  columns: cluster group_id\n  x int  X.", "got runs.group_id")],
+)  # fmt: skip
+def test_a_wrong_line_of_a_function_says_so_too(text: str, expected: str) -> None:
+    with pytest.raises(WrongDeclaration, match=r"^x, line 1: ") as refused:
+        [*read_functions("x", text.splitlines())]
+    assert expected in str(refused.value)

@@ -6,13 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from schemas import payloads
+from schemas.records import SCHEMA_REGISTRY, SUBSCRIPTION
 from udfs.lines.payload_text import PayloadTexts
 
 
 def text_of_registry(raw: bytes) -> str:
-    kinds, codes = [(payloads.SCHEMA_REGISTRY, "v0")], np.zeros(1, np.int64)
-    return str(PayloadTexts().texts(kinds, codes, pa.array([raw], pa.binary()), payloads.SUBSCRIPTION)[0])
+    kinds, codes = [(SCHEMA_REGISTRY, "v0")], np.zeros(1, np.int64)
+    return str(PayloadTexts().texts(kinds, codes, pa.array([raw], pa.binary()), SUBSCRIPTION)[0])
 
 
 @pytest.mark.parametrize("raw", [b'{"host":"\\ud800"}', b'{"\\udfff":1}', '{"host":"é 😀 \\"\\\\"}'.encode()])

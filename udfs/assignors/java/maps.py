@@ -50,15 +50,13 @@ NUMBERS: Final = Keys[int](itself, itself)
 
 class JavaMap(dict[K, V]):
     """Most tables are only filled, and no bucket of theirs is ever crowded. What they hold is then in the order of this
-    dictionary, and so is each chain: a walk sorts the keys by bucket. Others have their `buckets`: those that keys are
-    removed from, that are filled in both ways, or that may have a tree."""
+    dictionary, and so is each chain: a walk sorts the keys by bucket. Others have their `buckets`."""
 
-    __slots__ = ("buckets", "capacity", "first_capacity", "goes_to_front", "keys_")
+    __slots__ = ("buckets", "capacity", "first_capacity", "keys_")
 
     def __init__(self, keys: Keys[K], capacity: int = DEFAULT_CAPACITY) -> None:
         self.keys_ = keys
         self.capacity = self.first_capacity = capacity
-        self.goes_to_front = False
         self.buckets: dict[int, Bucket[K]] | None = None
 
     def walk(self) -> list[K]:
@@ -70,8 +68,7 @@ class JavaMap(dict[K, V]):
             mixed = [code ^ code >> 16 for code in codes]
             if not self.may_be_crowded(mixed):
                 mask = self.capacity - 1
-                number_of = dict(zip(self, [code & mask for code in mixed], strict=True))
-                return sorted(reversed(self) if self.goes_to_front else self, key=number_of.__getitem__)
+                return sorted(self, key=dict(zip(self, [code & mask for code in mixed], strict=True)).__getitem__)
         buckets = self.laid_out()
         return [key for number in sorted(buckets) for key in buckets[number]]
 
@@ -82,34 +79,23 @@ class JavaMap(dict[K, V]):
 
     def put(self, key: K, value: V) -> None:
         """A new key goes to the end of its chain (putVal)."""
-        if key in self:
-            self[key] = value
-            return
-        if self.goes_to_front and self:
-            self.laid_out()
+        is_new = key not in self
         self[key] = value
-        if self.buckets is None:
-            self.goes_to_front = False
-            if len(self) > self.capacity * 3 >> 2:
-                self.capacity *= 2
-        else:
-            self.link(key, len(self), is_computed=False)
+        if is_new and self.buckets is not None:
+            self.link(key, TREEIFY_THRESHOLD)
+        if is_new and len(self) > self.capacity * 3 >> 2:
+            self.double()
 
     def compute_if_absent(self, key: K, make: Callable[[], V]) -> V:
         """A new key goes to the front of its chain; a full table doubles before, once at a time, also for a key that is
         there (computeIfAbsent)."""
         if len(self) > self.capacity * 3 >> 2:
             self.double()
-        if key in self:
-            return self[key]
-        if self and not self.goes_to_front:
+        if key not in self:
             self.laid_out()
-        value = self[key] = make()
-        if self.buckets is None:
-            self.goes_to_front = True
-        else:
-            self.link(key, len(self), is_computed=True)
-        return value
+            self[key] = make()
+            self.link(key, TREEIFY_THRESHOLD - 1)
+        return self[key]
 
     def remove(self, key: K) -> None:
         """removeNode."""
@@ -134,11 +120,11 @@ class JavaMap(dict[K, V]):
     def may_be_crowded(self, mixed: Sequence[int]) -> bool:
         """Whether a chain became a tree, or made its table double. `mixed`: the keys' codes in the order in which they
         came."""
-        most, size = TREEIFY_THRESHOLD - self.goes_to_front, self.first_capacity
-        while len(mixed) > most:
+        size = self.first_capacity
+        while len(mixed) > TREEIFY_THRESHOLD:
             # With the last of these the table doubles.
             there = [code & size - 1 for code in mixed[: (size * 3 >> 2) + 1]]
-            if len(there) - len(set(there)) >= most and max(Counter(there).values()) > most:
+            if len(there) - len(set(there)) >= TREEIFY_THRESHOLD and max(Counter(there).values()) > TREEIFY_THRESHOLD:
                 return True
             if size >= self.capacity:
                 break
@@ -146,32 +132,27 @@ class JavaMap(dict[K, V]):
         return False
 
     def laid_out(self) -> dict[int, Bucket[K]]:
-        """The buckets. They are made by doing again what was done."""
+        """The buckets. They are made by putting the keys again."""
         if self.buckets is None:
-            capacity, self.capacity = self.capacity, self.first_capacity
-            self.buckets = {}
+            self.capacity, self.buckets = self.first_capacity, {}
             for size, key in enumerate(self, 1):
-                if self.goes_to_front and size - 1 > self.capacity * 3 >> 2:
+                self.link(key, TREEIFY_THRESHOLD)
+                if size > self.capacity * 3 >> 2:
                     self.double()
-                self.link(key, size, self.goes_to_front)
-            if self.capacity < capacity:
-                # A key that was there doubled it.
-                self.double()
         return self.buckets
 
-    def link(self, key: K, size: int, is_computed: bool) -> None:
-        """Puts the key into its bucket, as the last of so many."""
+    def link(self, key: K, most: int) -> None:
+        """To the end of its bucket, which becomes a tree if it then has more than so many; to its front if these are
+        fewer than usual."""
         assert self.buckets is not None
         number = self.number_of(key)
         bucket = self.buckets.setdefault(number, [])
         if isinstance(bucket, TreeBin):
             bucket.add(key)
-        else:
-            bucket.insert(0 if is_computed else len(bucket), key)
-            if len(bucket) > TREEIFY_THRESHOLD - is_computed:
-                self.make_tree(number, bucket)
-        if not is_computed and size > self.capacity * 3 >> 2:
-            self.double()
+            return
+        bucket.insert(len(bucket) if most == TREEIFY_THRESHOLD else 0, key)
+        if len(bucket) > most:
+            self.make_tree(number, bucket)
 
     def number_of(self, key: K) -> int:
         code = self.keys_.hash_code(key)
@@ -220,6 +201,13 @@ def walked(codes: Sequence[int], rank: Callable[[int], Any] = no_order, capacity
     """Positions of distinct keys of these hash codes, as a table walks them in which they were put one after the
     other."""
     return filled(Keys(codes.__getitem__, rank), range(len(codes)), capacity).walk()
+
+
+def may_make_trees(codes: Sequence[int]) -> bool:
+    """Whether more keys share a bucket of the smallest table than a chain may have. Larger tables only part them."""
+    if not TREEIFY_THRESHOLD < len(codes) <= TREEIFY_THRESHOLD * DEFAULT_CAPACITY:
+        return len(codes) > TREEIFY_THRESHOLD
+    return max(Counter([(code ^ code >> 16) & DEFAULT_CAPACITY - 1 for code in codes]).values()) > TREEIFY_THRESHOLD
 
 
 def filled(keys: Keys[K], values: Iterable[K], capacity: int = DEFAULT_CAPACITY) -> JavaSet[K]:

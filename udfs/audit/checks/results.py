@@ -4,15 +4,15 @@
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from schemas.words.assignments import (
-    Algorithm,
     AssignorSource,
     AuditReason,
     CheckName,
@@ -103,42 +103,16 @@ class Trial:
         return self.before[1] > 0 and self.is_kafkas_by(*self.before) is not self.is_kafkas
 
 
-@dataclass(frozen=True, kw_only=True)
-class AuditRow:
-    """Fields are the columns of `assignment_audit`; times are microseconds."""
+class AuditRow(SimpleNamespace):
+    """Fields are the columns of `assignment_audit`; times are microseconds. Two are no columns: `is_unconfirmed` says
+    that later snapshots may change the result, and a difference that other targets of the group may explain has their
+    `trial` until it is `judged`."""
 
-    group_id: str
-    group_type: GroupType
-    assignment_offset: int
-    generation_or_epoch: int
-    record_time: int | None
-    assignor: str | None
-    assignor_source: AssignorSource | None
-    algorithm: Algorithm | None
-    verdict: Verdict
-    reason: str | None
-    num_partitions: int | None = None
-    num_different: int | None
-    differences: tuple[Difference, ...] | None
-    num_unowned: int | None = None
-    num_owned_twice: int | None = None
-    num_nonexistent: int | None = None
-    num_idle_members: int | None = None
-    imbalance: int | None = None
-    moves_made: int | None
-    moves_needed: int | None
-    partition_counts_source: PartitionCountsSource | None
-    variant: str | None
-    known_defect: str | None
-    checks: tuple[Check, ...]
-    evidence_first_offset: int
-    evidence_last_offset: int
-    confidence: Confidence
-    stale_topics: tuple[str, ...] | None = None
-    # Later snapshots may change the result. Not a column.
-    is_unconfirmed: bool = False
-    # Of a difference that other targets of the group may explain (see `judged`). Not a column.
-    trial: Trial | None = field(default=None, compare=False)
+    trial: Trial | None = None
+
+
+# Columns that are NULL if the record does not show who has what.
+COUNTED = ("num_partitions", "num_unowned", "num_owned_twice", "num_nonexistent", "num_idle_members", "imbalance")
 
 
 @dataclass(frozen=True)
@@ -293,7 +267,12 @@ class Result(ABC):
     @property
     @abstractmethod
     def columns(self) -> dict[str, Any]:
-        """Of its row, those that are not counted or checked."""
+        """Of its row, those that only its own class knows."""
+
+    @property
+    @abstractmethod
+    def compared(self) -> Comparison | None:
+        """With the closest answer; None: there is none, or it proves nothing."""
 
     @property
     @abstractmethod
@@ -343,23 +322,29 @@ AnyResult = TypeVar("AnyResult", bound=Result)
 
 def audit_row(result: AnyResult, facts: Facts, defect_of: Callable[[AnyResult, bool], str | None]) -> AuditRow:
     """`defect_of`: the known defect that a result shows; it is also given whether the counts show nothing wrong."""
-    columns = result.columns
+    columns, compared = result.columns, result.compared
     rules = rules_of(columns["group_id"], facts.rules)
     most_owners, recorded = result.most_owners(rules), result.recorded
     num_owned_twice = recorded.num_owned_twice(most_owners)
     is_valid = not (num_owned_twice or recorded.num_nonexistent or recorded.is_unsubscribed.any())
+    counted: Sequence[int | None] = (None,) * len(COUNTED)
     if result.is_readable:
         unowned = recorded.num_unowned
-        columns |= {
-            "num_partitions": recorded.num_partitions,
-            "num_unowned": None if unowned is None else unowned - len(result.withheld),
-            "num_owned_twice": num_owned_twice,
-            "num_nonexistent": recorded.num_nonexistent,
-            "num_idle_members": recorded.num_idle_members,
-            "imbalance": recorded.imbalance,
-        }
+        counted = (
+            recorded.num_partitions,
+            None if unowned is None else unowned - len(result.withheld),
+            num_owned_twice,
+            recorded.num_nonexistent,
+            recorded.num_idle_members,
+            recorded.imbalance,
+        )
     return AuditRow(
         **columns,
+        **dict(zip(COUNTED, counted, strict=True)),
+        num_different=None if compared is None else compared.num_different,
+        differences=None if compared is None else compared.differences,
+        evidence_last_offset=columns["assignment_offset"],
+        stale_topics=tuple(sorted(result.confirmation.confirmed)) if result.verdict == Verdict.STALE_INPUT else None,
         verdict=result.verdict,
         reason=result.reason,
         known_defect=defect_of(result, is_valid and not result.unsafe.any()),
@@ -398,21 +383,17 @@ def judged(row: AuditRow) -> AuditRow:
     trial = row.trial
     if trial is None:
         return row
+    changed: dict[str, Any] = {"trial": None}
     if trial.is_kafkas is not False:
         confidence = less(row.confidence) if trial.is_any_listed else row.confidence
-        return replace(row, confidence=less(confidence) if trial.is_kafkas is None else confidence)
-    # Without what was compared: the other class has rules of its own.
-    is_guessed = row.assignor_source == AssignorSource.INFERRED or trial.is_listed
-    return replace(
-        row,
-        assignor=None if is_guessed else row.assignor,
-        assignor_source=None if is_guessed else row.assignor_source,
-        verdict=Verdict.NOT_RECOMPUTABLE,
-        reason=AuditReason.CUSTOM_ASSIGNOR.value,
-        num_different=None,
-        differences=None,
-        variant=None,
-    )
+        changed["confidence"] = less(confidence) if trial.is_kafkas is None else confidence
+    else:
+        # Without what was compared: the other class has rules of its own.
+        changed |= {"verdict": Verdict.NOT_RECOMPUTABLE, "reason": AuditReason.CUSTOM_ASSIGNOR.value}
+        changed |= dict.fromkeys(("num_different", "differences", "variant"))
+        if row.assignor_source == AssignorSource.INFERRED or trial.is_listed:
+            changed |= dict.fromkeys(("assignor", "assignor_source"))
+    return AuditRow(**{**vars(row), **changed})
 
 
 def less(confidence: Confidence) -> Confidence:

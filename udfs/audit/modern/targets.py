@@ -292,7 +292,7 @@ class TargetResult(Result):
 
     @property
     def columns(self) -> dict[str, Any]:
-        question, compared = self.question, self.compared
+        question = self.question
         made, needed = None, None
         # In share groups partitions do not move between owners.
         if question is not None and self.missing is None and self.group_type != GroupType.SHARE:
@@ -316,14 +316,11 @@ class TargetResult(Result):
             "assignor": self.assignor,
             "assignor_source": self.source,
             "algorithm": self.algorithm,
-            "num_different": None if compared is None else compared.num_different,
-            "differences": None if compared is None else compared.differences,
             "moves_made": made,
             "moves_needed": needed,
             "partition_counts_source": source,
             "variant": variant,
             "evidence_first_offset": self.first_offset,
-            "evidence_last_offset": self.record.offset,
             "confidence": Confidence.LIKELY if is_likely else Confidence.CERTAIN,
             "is_unconfirmed": self.proof.why is not None or self.why_earlier is not None,
             "trial": self.trial if self.verdict == Verdict.DRIFT else None,

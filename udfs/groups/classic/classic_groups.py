@@ -49,6 +49,13 @@ def settle(group: Group, before: Classic | None, operation: list[Record], at: Mo
     if not mine:
         types = ", ".join(map(str, sorted({record.type for record in operation})))
         raise ImpossibleLog(f"tombstones of record types {types} for a classic group, which has only type {TYPE}")
+    deleted = max((place for place, record in enumerate(mine) if record.value is None), default=None)
+    if before is not None and deleted is not None:
+        # In the same batch and millisecond the group was deleted and made again: its generations start again, too.
+        was_emptied = any(record.value is not None and not record.value.members for record in mine[:deleted])
+        gone = mine[deleted]
+        delete(group, before, gone, Moment(gone.offset, at.time), are_exact[deleted], was_emptied=was_emptied)
+        before, mine = None, mine[deleted + 1 :]
     value_checks.check_value(group, now.value, mine[-1])
     passed = frozenset(record.value.generation for record in mine[:-1] if record.value is not None)
     round_ = new_round(group, before, now, mine[-1], at.time, is_exact, passed)

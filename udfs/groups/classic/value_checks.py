@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from schemas.payloads import CONSUMER
+from schemas.records import CONSUMER
 from schemas.words.history import AnomalyKind, Severity
 from udfs.groups.classic.rounds import Round
 from udfs.groups.readers.classic_records import NOTHING, ClassicValue, Tps

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from schemas.payloads import CONNECT, CONSUMER
+from schemas.records import CONNECT, CONSUMER
 from schemas.words.assignments import ClientLibrary
 from schemas.words.history import Confidence
 from udfs.groups.readers.classic_columns import ClassicColumns

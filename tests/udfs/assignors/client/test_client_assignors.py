@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jobs.spark.jars import JarSet
-from tests.builders.assignors.client_cases import random_spec
+from tests.builders.assignors.client_cases import one_chain_spec, random_spec
 from tests.kafka.jar_sets import KAFKA_3_7_2, KAFKA_3_9_1, KAFKA_4_4_0
 from tests.oracles.assignors.kafka_assignors import JAVA, answers
 from tests.oracles.assignors.same_answers import assert_same
@@ -46,5 +46,6 @@ def test_members_get_the_lists_that_the_releases_own_class_gives_them(
 ) -> None:
     """All assignors in one Java process, which takes longer to start than to answer."""
     specs = [random_spec(rng, name, release) for name in LEADERS for _ in range(cases)]
+    specs += [one_chain_spec(rng, name, release) for name in ("sticky", "cooperative-sticky") for _ in range(5)]
     program = [JAVA / "client" / "ClientAssignors.java"]
     assert_same(specs, answers("ClientAssignors", program, JARS[release], specs, None))

@@ -38,33 +38,24 @@ def lived(rng: np.random.Generator, release: str, groups: int, is_newer_java: bo
     return all_
 
 
-def assert_recognised(groups: list[LivedGroup]) -> None:
+@pytest.mark.drawn(2)
+@pytest.mark.parametrize("number", [GROUPS, pytest.param(SOAK_GROUPS, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("is_newer_java", [False, True], ids=["java-17", "java-25"])
+@pytest.mark.parametrize("release", LIVES)
+def test_what_kafkas_assignors_gave_is_recognised(
+    release: str, is_newer_java: bool, number: int, rng: np.random.Generator
+) -> None:
+    groups = lived(rng, release, number, is_newer_java)
     assert sum(group.num_targets for group in groups) > 0.9 * EPOCHS * len(groups)
-    for number, group in enumerate(groups):
+    for place, group in enumerate(groups):
         # Some in many runs too.
-        rows = (audit_once if number % 6 else audit)(group.log, group.facts)
+        rows = (audit_once if place % 6 else audit)(group.log, group.facts)
         assert len(rows) == group.num_targets
         for row in rows:
             message = f"{row.group_id} epoch {row.generation_or_epoch}: {row.verdict} {row.reason} {row.differences}"
             assert (row.verdict, row.assignor) == (Verdict.SAME, group.assignor), message
             confirmed = PartitionCountsSource.METADATA_HASH if group.has_hash else PartitionCountsSource.RECORD
             assert row.partition_counts_source in (confirmed, None), message
-
-
-@pytest.mark.drawn(2)
-@pytest.mark.parametrize("is_newer_java", [False, True], ids=["java-17", "java-25"])
-@pytest.mark.parametrize("release", LIVES)
-def test_what_kafkas_assignors_gave_is_recognised(release: str, is_newer_java: bool, rng: np.random.Generator) -> None:
-    assert_recognised(lived(rng, release, GROUPS, is_newer_java))
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("is_newer_java", [False, True], ids=["java-17", "java-25"])
-@pytest.mark.parametrize("release", LIVES)
-def test_what_kafkas_assignors_gave_to_many_groups_is_recognised(
-    release: str, is_newer_java: bool, rng: np.random.Generator
-) -> None:
-    assert_recognised(lived(rng, release, SOAK_GROUPS, is_newer_java))
 
 
 def test_a_partition_that_somebody_moved_is_detected(rng: np.random.Generator) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jobs.whatif import answer_block
+from jobs.whatif import answer_of
 from schemas.words.records import GroupType
 from tests.builders.assignors.server_cases import random_share_spec, random_spec
 from tests.oracles.assignors.what_ifs import Lists, kafka_in_the_end, now
@@ -147,7 +147,7 @@ def test_answers_are_those_of_kafkas_own_assignors(choice: tuple[str, str], rng:
     for spec, change, lists in zip(specs, changes, after, strict=True):
         made = as_latest(spec, GroupType.CLASSIC)
         asked = {"group_protocol": protocol, "assignor": assignor, "is_possible": lists is not None}
-        reported = answer_block(asked, Question(made, Facts(), change))
+        reported = answer_of(asked, Question(made, Facts(), change))
         assert reported.row["is_possible"] == (lists is not None), (spec, change, reported.row)
         if lists is None:
             continue

@@ -1,1 +1,0 @@
-"""Rows that the report shows: the queries for them, and the names in them."""

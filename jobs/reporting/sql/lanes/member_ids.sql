@@ -1,0 +1,3 @@
+SELECT group_id, member_id
+FROM ids
+ORDER BY group_id, member

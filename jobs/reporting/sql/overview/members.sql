@@ -1,4 +1,0 @@
-SELECT DISTINCT m.group_id, m.member_id
-FROM membership_intervals AS m
-JOIN v_findings AS f ON f.cluster = m.cluster AND f.group_id = m.group_id
-WHERE m.cluster = {cluster}
