@@ -17,6 +17,7 @@
 --   repeated_client_id string  Client id with the most joins, leaves and restarts; NULL: no member changed.
 --   repeated_client_host string  Host of that client.
 --   num_repeated bigint  How often members of that client joined, left or restarted.
+--   num_member_changes bigint  How often members of any client joined, left or restarted.
 --   rebalancing_ms bigint  Sum of duration_ms: a lower bound for classic groups.
 --   share_rebalancing double  rebalancing_ms divided by the time from from_time to to_time, in whole seconds; 0 to 1.
 --   stopped_partition_ms bigint  Sum of the times in which partitions had no owner.
@@ -87,7 +88,7 @@ members AS (
 ),
 changed AS (
   SELECT cluster, group_id, evidence_partition, streak, count(DISTINCT member_id) AS num_members_changed,
-    count(DISTINCT assignment_offset) AS num_with_changes
+    count(*) AS num_member_changes, count(DISTINCT assignment_offset) AS num_with_changes
   FROM members
   WHERE change <> 'kept'
   GROUP BY cluster, group_id, evidence_partition, streak
@@ -145,7 +146,8 @@ returned AS (
   GROUP BY cluster, group_id, evidence_partition, streak
 ),
 lengths AS (
-  SELECT streaks.*, coalesce(num_members_changed, 0) AS num_members_changed, num_flapping,
+  SELECT streaks.*, coalesce(num_members_changed, 0) AS num_members_changed, num_member_changes,
+    num_flapping,
     {seconds_between from_time, to_time} AS length_s,
     num_rebalances - num_follow_ups - coalesce(num_with_changes, 0) AS num_without_changes
   FROM streaks

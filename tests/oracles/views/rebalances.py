@@ -341,6 +341,7 @@ def storm(rows: Rows, streak: list[Row]) -> Row:
         "repeated_client_id": first[0] if first else None,
         "repeated_client_host": first[1] if first else None,
         "num_repeated": clients[first] if first else None,
+        "num_member_changes": len(changed) or None,
         "rebalancing_ms": busy,
         "share_rebalancing": None if busy is None and length_s else share(busy, length_s),
         "stopped_partition_ms": total(row["stopped_partition_ms"] for row in streak),
