@@ -9,7 +9,7 @@ from deltalake import DeltaTable
 from jobs.answers.marks import numbered
 from jobs.recording.commits import commit_beside_runs, with_few_small_files, written_file
 from jobs.storage.places.place import Place
-from jobs.warehouses.delta_tables import Change, RemovedFile, files_of, rows_of
+from jobs.warehouses.delta_tables import Change, RemovedFile, files_of, open_table, rows_of
 from schemas.tables import TABLES
 from udfs.arrays.arrow_schema import table_schema
 
@@ -44,6 +44,8 @@ def is_same(known: Row, row: Row) -> bool:
 
 def remove_mark(folder: Place, cluster: str, number: int, now: datetime) -> Row | None:
     """The mark that was removed; None: no mark has that number, or it was removed before."""
+    if open_table(folder) is None:
+        return None
     removed: Row | None = None
 
     def change_of(delta: DeltaTable) -> Change | None:

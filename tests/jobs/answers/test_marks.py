@@ -220,6 +220,14 @@ def test_wrong_usage_is_one_line_and_keeps_nothing(
     assert reading(str(warehouse)).rows("marks") == before
 
 
+def test_to_remove_a_mark_where_there_is_none_leaves_no_table(warehouse: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "w"
+    shutil.copytree(warehouse, copy)
+    shutil.rmtree(copy / "marks", ignore_errors=True)
+    assert run(copy, "mark", "--remove", "1") == ExitCode.USAGE
+    assert not (copy / "marks").exists()
+
+
 def test_clocks_may_differ_by_a_minute(warehouse: Path, tmp_path: Path) -> None:
     copy = tmp_path / "w"
     shutil.copytree(warehouse, copy)
