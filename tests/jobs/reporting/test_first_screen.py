@@ -220,6 +220,18 @@ def test_resets_and_marks_of_deployments_are_on_the_map(document: dict[str, Any]
     assert {*states["calm"].strip(".")} == {"s"} and {*states["4-empty"].strip(".")} == {"e"}
 
 
+def test_a_mark_of_an_upgrade_says_which_way_it_went(tmp_path: Path) -> None:
+    """After the way back a group has two, both finished."""
+    there, back = "classic_to_consumer", "consumer_to_classic"
+    upgrades = [
+        {"group_id": "calm", "migration": way, "phase": "finished", "started_time": NOW + timedelta(seconds=at)}
+        for at, way in enumerate((there, back))
+    ]
+    judged(tmp_path / "w", {"group_state_intervals": [state("calm")], "assignor_upgrades": upgrades})
+    marks = [(row["kind"], row["text"]) for row in rows_of(written(tmp_path)["marks"])]
+    assert marks == [("upgrade", "classic to consumer, finished"), ("upgrade", "consumer to classic, finished")]
+
+
 def test_of_marks_that_lie_on_each_other_the_map_has_the_first_one_and_how_many_there_are(tmp_path: Path) -> None:
     """No topic of another one is taken for that of the first."""
     resets = [

@@ -9,7 +9,7 @@ WITH marked AS (
   FROM assignment_audit
   WHERE cluster = {cluster} AND record_time IS NOT NULL AND verdict IN ('drift', 'stale_input')
   UNION ALL
-  SELECT started_time, 'upgrade', group_id, phase, NULL
+  SELECT started_time, 'upgrade', group_id, migration || ', ' || phase, NULL
   FROM assignor_upgrades
   WHERE cluster = {cluster} AND started_time IS NOT NULL
   UNION ALL
