@@ -242,7 +242,7 @@ def owners_text(owners: Sequence[Mapping[str, Any]], since: Mapping[str, datetim
 
 
 def second_of(time: datetime | None) -> str:
-    return "?" if time is None else f"{time:%Y-%m-%d %H:%M:%S}"
+    return "?" if time is None else f"{time:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def one_for_each_cause(found: Sequence[Finding]) -> list[Finding]:

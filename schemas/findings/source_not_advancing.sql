@@ -35,20 +35,20 @@ newest AS (
     (SELECT max(captured_time) FROM captured WHERE topic = '__consumer_offsets') AS log_end_time
 ),
 aged AS (
-  SELECT newest.*, coalesce(log_time < :max_source_age_hours_before_start, TRUE) AS is_log_old,
+  SELECT newest.*, coalesce(greatest(log_time, snapshot_time), log_time, snapshot_time) AS newest_time,
+    coalesce(log_time < :max_source_age_hours_before_start, TRUE) AS is_log_old,
     coalesce(snapshot_time < :max_source_age_hours_before_start, TRUE) AS are_snapshots_old,
     coalesce(log_end_time < :max_source_age_hours_before_start, TRUE) AS is_log_end_old
   FROM newest CROSS JOIN earlier
   WHERE :max_source_age_hours > 0 AND num_earlier > 0
 ),
 listed AS (
-  SELECT 'the newest record or snapshot is of '
-      || substring(CAST(coalesce(greatest(log_time, snapshot_time), log_time, snapshot_time) AS STRING), 1, 19)
+  SELECT 'the newest record or snapshot is of ' || {second newest_time}
       || ', more than :max_source_age_hours h before the run, and in that time no run read a newer one: has the source '
       || 'stopped?' AS message
   FROM aged CROSS JOIN read_lately
   WHERE num_partitions = 0 AND num_snapshots = 0 AND is_log_old AND are_snapshots_old
-    AND coalesce(log_time, snapshot_time) IS NOT NULL
+    AND newest_time IS NOT NULL
   UNION ALL
   SELECT 'the newest record of the log is of ' || {second log_time}
       || ', more than :max_source_age_hours h before the run, while snapshots go on: has the copy of the log '

@@ -134,7 +134,7 @@ followed AS (
   WHERE rebalances.cluster = :cluster
 ),
 told AS (
-  SELECT silent.*, what || ' (' || substring(CAST(start_time AS STRING), 1, 19) || ')' AS what_before
+  SELECT silent.*, what || ' (' || {second start_time} || ')' AS what_before
   FROM silent
   LEFT JOIN followed ON followed.place = 1 AND followed.group_id = silent.group_id
     AND followed.since_time = silent.since_time
@@ -169,8 +169,8 @@ CAST(NULL AS STRING) AS severity, CAST({number} AS DOUBLE) AS harm
 -- part counted(number, one, more): A number and the word for so many.
 CAST({number} AS STRING) || CASE {number} WHEN 1 THEN {one} ELSE {more} END
 
--- part second(time): As text.
-substring(CAST({time} AS STRING), 1, 19)
+-- part second(time): As text, which is in UTC and says so: people may read it beside times of another zone.
+replace(substring(CAST({time} AS STRING), 1, 19), ' ', 'T') || 'Z'
 
 -- part day(time): As text.
 substring(CAST({time} AS STRING), 1, 10)
