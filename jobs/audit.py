@@ -12,6 +12,7 @@ code: 20 if there are findings, see --fail-on.
 
 import argparse
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -82,9 +83,11 @@ def run_steps(arguments: argparse.Namespace, engine: Engine) -> tuple[dict[str, 
         steps += run_all(jobs, warehouse, options, engine)
         result, outputs = together(steps), Outputs(gate, arguments.fail_on)
         # What shows a narrowed run would say that all else is well: the page and the file of the newest whole run stay.
-        result["report"] = {"place": None, "is_unchanged": False}
+        result["report"] = {"place": None, "is_unchanged": False, "seconds": 0}
         if gate.narrowed_by is None:
-            result["report"], unwritten = report_result(warehouse, result["cluster"], folder, engine)
+            begin = time.monotonic()
+            written, unwritten = report_result(warehouse, result["cluster"], folder, engine)
+            result["report"] = {**written, "seconds": round(time.monotonic() - begin, 3)}
             outputs = outputs if unwritten is None else outputs.and_failed(unwritten)
             if arguments.prometheus is not None:
                 groups = group_verdicts_at(warehouse, result["cluster"], gate.as_of)

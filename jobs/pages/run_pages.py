@@ -136,9 +136,11 @@ def coverage_lines(warehouse: Warehouse, result: Row, findings: Sequence[Row], *
     topics = rows_of(warehouse, "topics", result["cluster"], ["topic_id"])
     if ids := unnamed_ids(progress, topics):
         yield f"Topics       {unnamed_text(ids)}"
-    yield f"Took         {result['seconds']:.1f} s"
-    yield f"Warehouse    {warehouse.address}"
     report, narrowed_by = result["report"], result["gate"]["narrowed_by"]
+    is_written = report["place"] is not None and not report["is_unchanged"]
+    of_report = f", and the report {report['seconds']:.1f} s" if is_written else ""
+    yield f"Took         {result['seconds']:.1f} s{of_report}"
+    yield f"Warehouse    {warehouse.address}"
     written = f"{report['place'] or 'not written'}{' (unchanged)' if report['is_unchanged'] else ''}"
     narrowed = f"not written, and no Prometheus file: the run is narrowed by {narrowed_by}"
     yield f"Report       {written if narrowed_by is None else narrowed}"

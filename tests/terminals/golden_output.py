@@ -86,6 +86,7 @@ CHANGING = {
     r"(?m)(^run .*; )\d+\.\d s": r"\1SECONDS s",
     r"[\d,]+ records/s": "NUMBER records/s",
     r"(?m)^(Took +)[\d.]+ s": r"\1SECONDS s",
+    r"(, and the report )[\d.]+ s": r"\1SECONDS s",
     r"\d+\.\d MB": "SIZE MB",
     r"(?m)^(Audit +ended ).* ago": r"\1TIME ago",
     r"(, as of \S+Z, ).* ago": r"\1TIME ago",
