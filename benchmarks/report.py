@@ -1,5 +1,6 @@
 """`groupscope report` of the sample, and of many groups over a month: sizes of its files, its time, and what Chromium
-takes to draw the first picture and to follow the cursor.
+takes to draw the first picture and to follow the cursor. How much of an audit it takes is measured with such groups
+over some days: an audit of a month takes too long.
 """
 
 import json
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from benchmarks.audit import SAMPLE, audit_command
 from benchmarks.commands import groupscope, new_warehouse, seconds_of
+from benchmarks.days_of_groups import write_days
 from benchmarks.durations import Bound, Duration, Ratio, Size
 from benchmarks.month_of_groups import DAYS, write_month
 from benchmarks.run import Run
@@ -40,7 +42,12 @@ def measure(run: Run) -> list[Duration | Ratio | Size]:
         Duration(f"report of {log}; rival: --help", written, None, bare),
         *drawn(f"{groups:,} groups", report, rounds, MOST_OF_FILE, FIRST_OF_MONTH),
     ]
-    return [*sample, *month]
+    (days := run.folder / "days").mkdir()
+    log = write_days(days, groups)
+    audit = seconds_of(audit_command(days, warehouse := new_warehouse(run.folder)))
+    written = report_seconds(warehouse, report, rounds)
+    share = Ratio(f"report of {log}; rival: its audit, which ends with one", written, audit, SHARE)
+    return [*sample, *month, share]
 
 
 def report_seconds(warehouse: Path, report: Path, rounds: int) -> float:
