@@ -45,7 +45,7 @@ def measure(run: Run) -> list[Duration | Ratio | Size]:
     (days := run.folder / "days").mkdir()
     log = write_days(days, groups)
     audit = seconds_of(audit_command(days, warehouse := new_warehouse(run.folder)))
-    written = report_seconds(warehouse, report, rounds)
+    written = report_seconds(warehouse, run.folder / "report-of-days", rounds)
     share = Ratio(f"report of {log}; rival: its audit, which ends with one", written, audit, SHARE)
     return [*sample, *month, share]
 
