@@ -12,15 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 
-from benchmarks.batches import Headers, framed, record_bodies
 from benchmarks.byte_columns import text
 from benchmarks.cast import offsets_partition
-from benchmarks.generations import FIRST_TIME, ClassicLife
+from benchmarks.generations import FIRST_TIME, ClassicLife, log_bytes
 from benchmarks.month_of_groups import MEMBERS, PARTITIONS, REBALANCES_A_DAY
 from benchmarks.segments import SNAPSHOTS
-from benchmarks.traffic import Records
 from udfs.assignors.questions import Topic
 
 DAYS = 3
@@ -44,7 +41,8 @@ def write_days(folder: Path, num_groups: int, days: int = DAYS, seed: int = 1) -
         home = folder / f"__consumer_offsets-{partition}"
         home.mkdir(parents=True)
         records.sort(key=lambda record: record[0])
-        (home / f"{0:020}.log").write_bytes(log_bytes(records))
+        log = log_bytes([(key, value) for _, key, value in records], [time for time, _, _ in records])
+        (home / f"{0:020}.log").write_bytes(log)
     rng = np.random.default_rng(seed)
     with (folder / SNAPSHOTS).open("w") as file:
         for time in range(FIRST_TIME, FIRST_TIME + days * DAY_MS, FIVE_MINUTES_MS):
@@ -86,15 +84,3 @@ def ends_at(names: list[str], time: int, rng: np.random.Generator) -> dict[str, 
             for name, row in zip(names, ends.tolist(), strict=True)
         ],
     }  # fmt: skip
-
-
-def log_bytes(records: list[Record]) -> bytes:
-    """A batch for each."""
-    number = len(records)
-    none, one = np.zeros(number, np.int64), np.ones(number, np.int64)
-    listed, *sides = zip(*records, strict=True)
-    times = np.array(listed, np.int64)
-    keys, values = (pa.array(side, pa.binary()) for side in sides)
-    bodies = record_bodies(Records(none, none, times, keys, values), none, none)
-    headers = Headers(np.arange(number), one, none, none, times, times, -one, -one, -one)
-    return b"".join(framed(headers, bodies).to_pylist())

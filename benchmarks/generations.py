@@ -136,11 +136,11 @@ def topic_partitions(owned: Owned) -> bytes:
     return i4(len(each)) + b"".join(each)
 
 
-def log_bytes(records: list[tuple[bytes, bytes]]) -> bytes:
-    """A batch for each."""
+def log_bytes(records: list[tuple[bytes, bytes]], at: list[int] | None = None) -> bytes:
+    """A batch for each. `at`: the time of each; None: they follow each other as generations of one group do."""
     number = len(records)
     none, one = np.zeros(number, np.int64), np.ones(number, np.int64)
-    times = FIRST_TIME + np.arange(number) * MS_PER_GENERATION
+    times = FIRST_TIME + np.arange(number) * MS_PER_GENERATION if at is None else np.array(at, np.int64)
     keys, values = (pa.array(side, pa.binary()) for side in zip(*records, strict=True))
     bodies = record_bodies(Records(none, none, times, keys, values), none, none)
     headers = Headers(np.arange(number), one, none, none, times, times, -one, -one, -one)
