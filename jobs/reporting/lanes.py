@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # Each may be asked of those before it.
 IN_ORDER = (
     "ids", "places", "turns", "silences", "away", "resets", "happenings", "points", "measured", "committed", "removals",
-    "many", "bounds", "spans", "told",
+    "many_commits", "bounds", "spans", "told",
 )  # fmt: skip
 # Columns of time: of lanes about as many as a wide screen has dots, and of the map.
 COLUMNS, MAP_COLUMNS = 1_200, 240

@@ -27,7 +27,7 @@ placed AS (
     ELSE (epoch_ms(every.from_time) - epoch_ms(bounds.from_time)) * num_columns
       // (epoch_ms(bounds.to_time) - epoch_ms(bounds.from_time) + 1) END AS in_column
   FROM every
-  JOIN many ON many.group_id = every.group_id AND many.place = every.place
+  JOIN many_commits ON many_commits.group_id = every.group_id AND many_commits.place = every.place
   JOIN bounds ON bounds.group_id = every.group_id
   ASOF LEFT JOIN spans ON spans.group_id = every.group_id AND spans.from_time <= every.from_time
 ),
@@ -44,7 +44,7 @@ FROM (
     num_commits::BIGINT AS count, until, committed_offset AS low, committed_offset AS high, 1 AS points,
     from_record_offset AS first_offset
   FROM every
-  ANTI JOIN many USING (group_id, place)
+  ANTI JOIN many_commits USING (group_id, place)
   UNION ALL
   SELECT group_id, place, max(from_time), min(from_time),
     last(committed_offset ORDER BY from_time, from_record_offset), sum(num_commits)::BIGINT, max(until),

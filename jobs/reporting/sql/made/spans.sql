@@ -1,7 +1,7 @@
 -- Where everything measured is kept, of groups of which there is much: the last day of those with findings, and half an
 -- hour around each event.
 WITH large AS (
-  SELECT group_id FROM many
+  SELECT group_id FROM many_commits
   UNION
   SELECT group_id FROM points GROUP BY group_id HAVING count(*) > {columns}
 ),
